@@ -1,0 +1,41 @@
+# Two commands for everybody, each from a bare clone: `make reproduce` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: reproduce test test-all lint bench random clean
+
+reproduce: $(VENV)/core.stamp
+	$(BIN)/semibandits reproduce
+
+test: lint
+	$(BIN)/pytest -q -m "not long"
+
+test-all: lint
+	$(BIN)/pytest -q
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python benchmarks/live.py
+
+# Needs a battery that reads raw bits, for instance Debian's dieharder.
+random: $(VENV)/core.stamp
+	$(BIN)/python benchmarks/streams.py --battery
+
+$(VENV)/core.stamp: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/dev.stamp: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@ $(VENV)/core.stamp
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -1,0 +1,27 @@
+"""Stochastic combinatorial semi-bandits: pick a feasible subset, see what each item was worth, pick better."""
+
+from semibandits import environments, errors, policies, problems, sets
+from semibandits.errors import SemiBanditError
+from semibandits.learner import Learner
+from semibandits.problem import Problem
+from semibandits.simulation import SimulationResult, simulate
+from semibandits.types import Decision, Environment, FeasibleSet, IndexPolicy
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Decision",
+    "Environment",
+    "FeasibleSet",
+    "IndexPolicy",
+    "Learner",
+    "Problem",
+    "SemiBanditError",
+    "SimulationResult",
+    "environments",
+    "errors",
+    "policies",
+    "problems",
+    "sets",
+    "simulate",
+]

@@ -1,0 +1,10 @@
+"""Environments: the distributions the items' weights come from."""
+
+from semibandits.environments.bernoulli import Bernoulli
+from semibandits.environments.beta import Beta
+from semibandits.environments.custom import Custom
+from semibandits.environments.gaussian import Gaussian
+from semibandits.environments.table import Table
+from semibandits.environments.uniform import Uniform
+
+__all__ = ["Bernoulli", "Beta", "Custom", "Gaussian", "Table", "Uniform"]

@@ -1,0 +1,48 @@
+"""The user's own sampler."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.environments.base import check_bounds, check_vector
+from semibandits.errors import BadArgument, BadWeights
+from semibandits.types import Bounds, Environment, Items, Scalar, Weights
+
+
+class Custom(Environment):
+    """Weights from `sample(generator) -> weights of all items`, with any distribution and any correlation.
+
+    The NumPy generator is keyed by (seed, run, round): the same round always gets the same numbers, so the sampler
+    must draw from nothing else. `means` are the weights' true expectations; gaps and regret are measured by them.
+
+    >>> Custom(lambda generator: generator.beta(2, 2, size=3), means=[0.5, 0.5, 0.5])
+    Custom(3 items)
+    """
+
+    def __init__(
+        self, sample: Callable[[np.random.Generator], ArrayLike], means: ArrayLike, bounds: Bounds = (0.0, 1.0)
+    ) -> None:
+        if not callable(sample):
+            raise BadArgument(f"sample must be callable, got {sample!r}")
+        self._sample = sample
+        self.means = check_vector("means", means)
+        self.n_items = self.means.size
+        self.bounds = check_bounds(bounds)
+        if (self.means < self.bounds[0]).any() or (self.means > self.bounds[1]).any():
+            raise BadArgument(
+                f"means reach from {self.means.min()} to {self.means.max()}, outside the bounds {self.bounds}"
+            )
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        drawn = np.asarray(self._sample(np.random.Generator(np.random.Philox(key=int(key)))), dtype=np.float64)
+        if drawn.shape != (self.n_items,):
+            raise BadWeights(f"sample() must return {self.n_items} weights, got an array of shape {drawn.shape}")
+        inside = (drawn >= self.bounds[0]) & (drawn <= self.bounds[1])
+        if not inside.all():
+            item = int(np.argmin(inside))
+            raise BadWeights(f"sample() returned {drawn[item]} for item {item}, not in the bounds {self.bounds}")
+        return drawn if items is None else drawn[items]
+
+    def __repr__(self) -> str:
+        return f"Custom({self.n_items} items)"

@@ -1,0 +1,59 @@
+"""Recorded weights."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits import rng
+from semibandits.environments.base import check_bounds
+from semibandits.errors import BadArgument, EndOfTable
+from semibandits.types import Bounds, Environment, Items, Scalar, Weights
+
+
+class Table(Environment):
+    """A matrix of recorded weights, one row per moment and one column per item.
+
+    `order="resampled"` draws a row per round, independently and with replacement: a stochastic world whose items are
+    correlated as they were recorded. `order="recorded"` plays row t-1 in round t, and raises `EndOfTable` after the
+    last row.
+    `means` are the columns' means.
+
+    >>> Table([[0.0, 1.0], [1.0, 0.5]]).means
+    array([0.5 , 0.75])
+    """
+
+    def __init__(
+        self, rows: ArrayLike, bounds: Bounds = (0.0, 1.0), order: Literal["resampled", "recorded"] = "resampled"
+    ) -> None:
+        try:
+            self.rows = np.array(rows, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise BadArgument(f"rows must be a matrix of numbers, got {rows!r:.200}") from error
+        if self.rows.ndim != 2 or 0 in self.rows.shape:
+            raise BadArgument(f"rows must be a matrix (moments, items), got an array of shape {self.rows.shape}")
+        self.bounds = check_bounds(bounds)
+        inside = (self.rows >= self.bounds[0]) & (self.rows <= self.bounds[1])
+        if not inside.all():
+            row, item = (int(index) for index in np.argwhere(~inside)[0])
+            raise BadArgument(f"row {row}, item {item} is {self.rows[row, item]}, not in the bounds {self.bounds}")
+        if order not in ("resampled", "recorded"):
+            raise BadArgument(f"order must be 'resampled' or 'recorded', got {order!r}")
+        self.order = order
+        self.n_items = self.rows.shape[1]
+        self.means = self.rows.mean(axis=0)
+        self.rows.setflags(write=False)
+        self.means.setflags(write=False)
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        if self.order == "resampled":
+            row = int(rng.uniform(key, 0) * len(self.rows))
+        elif round <= len(self.rows):
+            row = round - 1
+        else:
+            raise EndOfTable(f"round {round} was asked of a table with {len(self.rows)} rows")
+        drawn: Weights = self.rows[row]
+        return drawn.copy() if items is None else drawn[items]
+
+    def __repr__(self) -> str:
+        return f"Table({len(self.rows)} rows, {self.n_items} items, {self.order})"

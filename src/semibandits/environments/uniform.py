@@ -1,0 +1,37 @@
+"""Weights uniform between two numbers."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.environments.base import Independent, check_bounds, check_vector
+from semibandits.errors import BadArgument
+from semibandits.types import Bounds, Items, Weights
+
+
+class Uniform(Independent):
+    """Item e's weight is uniform on [low[e], high[e]]; where they are equal it is that number.
+
+    `bounds` (default: from the smallest `low` to the largest `high`) are what a policy is told.
+
+    >>> Uniform([0.0, 10.0], [1.0, 30.0]).bounds
+    (0.0, 30.0)
+    """
+
+    def __init__(
+        self, low: ArrayLike, high: ArrayLike, bounds: Bounds | None = None, groups: ArrayLike | None = None
+    ) -> None:
+        self.low = check_vector("low", low)
+        self.high = check_vector("high", high, self.low.size)
+        if (self.low > self.high).any():
+            item = int(np.argmax(self.low > self.high))
+            raise BadArgument(f"low must be <= high, got {self.low[item]} > {self.high[item]} for item {item}")
+        lo, hi = check_bounds((self.low.min(), self.high.max()) if bounds is None else bounds)
+        if self.low.min() < lo or self.high.max() > hi:
+            raise BadArgument(
+                f"weights reach from {self.low.min()} to {self.high.max()}, outside the bounds ({lo}, {hi})"
+            )
+        super().__init__(self.low + 0.5 * (self.high - self.low), (lo, hi), groups)
+
+    def _quantile(self, u: Weights, items: Items | slice) -> Weights:
+        low, high = self.low[items], self.high[items]
+        return np.minimum(low + u * (high - low), high)

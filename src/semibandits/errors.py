@@ -1,0 +1,86 @@
+"""Everything that can go wrong, by name.
+
+Every error raised on purpose is a `SemiBanditError`, says what was received and what was expected, and leaves the
+object it was raised from as it was before the call.
+"""
+
+from collections.abc import Sequence
+
+
+class SemiBanditError(Exception):
+    """The base of all errors of this package."""
+
+
+class BadArgument(SemiBanditError, ValueError):
+    """A parameter is not of the kind or in the range it must be."""
+
+
+class InvalidSet(BadArgument):
+    """The description of a feasible set makes no sense (no items, k > n_items, an item twice in a solution, ...)."""
+
+
+class CyclicGraph(InvalidSet):
+    """A graph that must be acyclic has a cycle."""
+
+
+class EmptyFeasibleSet(SemiBanditError, ValueError):
+    """No solution is feasible (a graph without a path, a restriction that leaves nothing, ...)."""
+
+
+class UncoveredItems(SemiBanditError):
+    """Items that no feasible solution contains, so that initialisation can never observe them."""
+
+    def __init__(self, items: Sequence[int], names: Sequence[str] | None = None) -> None:
+        self.items = tuple(int(item) for item in items)
+        shown = ", ".join(str(name) for name in (names or self.items)[:10])
+        more = f" and {len(self.items) - 10} more" if len(self.items) > 10 else ""
+        super().__init__(
+            f"no feasible solution contains item{'s' if len(self.items) > 1 else ''} {shown}{more}; "
+            "initialisation cannot observe them (remove them, or pass uncovered='ignore')"
+        )
+
+
+class InfeasibleSolution(SemiBanditError, ValueError):
+    """A solution is not feasible: an oracle's answer, or one given by the user."""
+
+
+class OracleFailed(SemiBanditError, RuntimeError):
+    """The user's solver raised an exception; it is this error's `__cause__`."""
+
+
+class Unsupported(SemiBanditError):
+    """The set cannot do what was asked of it, for the reason given."""
+
+
+class BadWeights(SemiBanditError, ValueError):
+    """Weights that are not finite numbers, outside the declared bounds, or not as many as there should be."""
+
+
+class UnknownItem(SemiBanditError, KeyError):
+    """An item number or label that does not exist, or is not part of that decision."""
+
+    def __str__(self) -> str:  # KeyError would show the message in quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class UnknownDecision(SemiBanditError, KeyError):
+    """A decision this learner did not make, has cancelled, or finished too long ago to remember."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class ContradictingFeedback(SemiBanditError, ValueError):
+    """A weight for an item of a decision that already has another weight; the first one is kept."""
+
+
+class BadState(SemiBanditError, ValueError):
+    """A saved file is damaged, edited, of another kind or version, or does not fit the set it is loaded with."""
+
+
+class EndOfTable(SemiBanditError, IndexError):
+    """A table of recorded weights played in order has no more rows."""
+
+
+class ConformanceError(SemiBanditError, AssertionError):
+    """A set, environment or policy breaks its contract (raised by `semibandits.testing`)."""

@@ -1,0 +1,382 @@
+"""Live use: ask for a decision, act, tell what each chosen item was worth."""
+
+import dataclasses
+import os
+import secrets
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from semibandits import policies, rng, state
+from semibandits.agent import IndexAgent, Scale, Uncovered
+from semibandits.environments.base import check_bounds
+from semibandits.errors import (
+    BadArgument,
+    BadState,
+    ContradictingFeedback,
+    UncoveredItems,
+    UnknownDecision,
+    UnknownItem,
+)
+from semibandits.inputs import Inputs
+from semibandits.problem import check_sense, check_signs
+from semibandits.sets.base import solve
+from semibandits.types import Bounds, Decision, FeasibleSet, IndexPolicy, Items, Sense, Weights
+
+
+@dataclasses.dataclass(slots=True)
+class _Record:
+    """A decision and the feedback it has had so far: NaN where it had none, None where it had none at all."""
+
+    round: int
+    items: Items
+    initial: bool
+    weights: Weights | None = None
+    cancelled: bool = False
+
+    def told(self) -> Weights:
+        return np.full(self.items.size, np.nan) if self.weights is None else self.weights
+
+    def waiting(self) -> Items:
+        """The items without feedback."""
+        return self.items if self.weights is None else self.items[np.isnan(self.weights)]
+
+
+class Learner:
+    """Learns while deciding, with any feasible set and any order and delay of feedback.
+
+    `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible. `labels`, one string
+    per item, may be used instead of item numbers everywhere. `seed` fixes every random draw (CombUCB1 makes none).
+    `uncovered="ignore"` accepts items that no solution contains.
+
+    Methods may be called from several threads. A call that raises an error has changed nothing.
+
+    >>> import semibandits as sb
+    >>> learner = Learner(sb.sets.TopK(4, 2), sb.policies.CombUCB1(), seed=7)
+    >>> decision = learner.ask()
+    >>> decision.items
+    array([0, 1])
+    >>> learner.tell(decision.id, [0.9, 0.4])
+    2
+    >>> learner.estimates
+    array([0.9, 0.4, nan, nan])
+    """
+
+    REMEMBERED: ClassVar[int] = 1000
+    """How many finished decisions are kept, only to recognise repeated feedback."""
+
+    def __init__(
+        self,
+        feasible: FeasibleSet,
+        policy: IndexPolicy,
+        *,
+        sense: Sense = "max",
+        bounds: Bounds = (0.0, 1.0),
+        labels: Sequence[str] | None = None,
+        seed: int | None = None,
+        uncovered: Uncovered = "error",
+    ) -> None:
+        if not isinstance(feasible, FeasibleSet):
+            raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
+        check_sense(sense)
+        self._bounds = check_bounds(bounds)
+        check_signs(feasible, self._bounds, sense)
+        self._sense: Sense = sense
+        self._scale = Scale.of(self._bounds, sense)
+        self._inputs = Inputs(feasible.n_items, self._bounds, labels)
+        self._seed = rng.check_seed(seed)
+        self._uncovered: Uncovered = uncovered
+        self._feasible = feasible
+        self._agent = IndexAgent(feasible, policy, self._scale, seed=self._seed, uncovered=uncovered)
+        self._name = secrets.token_hex(8)
+        self._round = 0
+        self._pending = np.zeros(feasible.n_items, dtype=np.int64)
+        self._outstanding: dict[str, _Record] = {}
+        self._finished: dict[str, _Record] = {}
+        self._lock = threading.RLock()
+
+    # Deciding
+
+    def ask(self, available: Iterable[int | str] | NDArray[np.bool_] | None = None) -> Decision:
+        """The next decision. `available` (items, labels or a mask) limits the choice this once."""
+        with self._lock:
+            exclude = None if available is None else self._inputs.unavailable(available)
+            try:
+                items, initial = self._agent.choose(self._round + 1, self._pending, exclude)
+            except UncoveredItems as error:
+                raise UncoveredItems(error.items, self._inputs.names(error.items)) from None
+            self._round += 1
+            items.setflags(write=False)
+            id = f"{self._name}-{self._round}"
+            record = self._outstanding[id] = _Record(self._round, items, initial)
+            self._count_pending(items, 1)
+            return self._decision(id, record)
+
+    def tell(self, id: str, weights: ArrayLike | Mapping[int | str, float]) -> int:
+        """Takes in what the items of a decision were worth, and returns how many of these weights were new.
+
+        `weights` are aligned with `decision.items`, or a mapping from items or labels: then the others may follow
+        later. Feedback may come late, in any order, and again: a repeat changes nothing, a contradiction is an error.
+        """
+        with self._lock:
+            record = self._record(id)
+            if record.cancelled:
+                raise UnknownDecision(f"decision {id} was cancelled")
+            if isinstance(weights, Mapping):
+                items, values = self._inputs.pairs(list(weights), list(weights.values()))
+                positions = self._positions(id, record, items)
+            else:
+                items, values = record.items, self._inputs.weights(weights, record.items.size)
+                positions = None
+            if positions is not None or record.weights is not None:
+                return self._tell_part(id, record, np.arange(items.size) if positions is None else positions, values)
+            self._learn(record, items, values)
+            record.weights = values
+            self._finish(id)
+            return items.size
+
+    def _tell_part(self, id: str, record: _Record, positions: NDArray[np.int64], values: Weights) -> int:
+        """Feedback on some of a decision's items, or on items that may have had theirs."""
+        told = record.told()
+        fresh = np.isnan(told[positions])
+        wrong = ~fresh & (told[positions] != values)
+        if wrong.any():
+            at = positions[np.argmax(wrong)]
+            raise ContradictingFeedback(
+                f"item {self._inputs.names(record.items[[at]])[0]} of decision {id} already has the weight {told[at]}, "
+                f"got {values[np.argmax(wrong)]}"
+            )
+        positions, values = positions[fresh], values[fresh]
+        if positions.size:
+            self._learn(record, record.items[positions], values)
+            told[positions] = values
+            record.weights = told
+            if not np.isnan(told).any():
+                self._finish(id)
+        return positions.size
+
+    def _learn(self, record: _Record, items: Items, values: Weights) -> None:
+        self._agent.learn(record.round, items, self._scale.to_unit(values), record.initial)
+        self._count_pending(items, -1)
+
+    def _count_pending(self, items: Items, change: int) -> None:
+        if not self._agent.initialised:  # nobody asks afterwards
+            self._pending[items] += change
+
+    def cancel(self, id: str) -> None:
+        """Gives up waiting for a decision's feedback; what it has had stays learned. Cancelling twice is harmless."""
+        with self._lock:
+            record = self._record(id)
+            if record.cancelled:
+                return
+            if id in self._finished:
+                raise UnknownDecision(f"decision {id} already has all its feedback")
+            record.cancelled = True
+            self._count_pending(record.waiting(), -1)
+            self._finish(id)
+
+    def observe(self, items: Iterable[int | str] | Mapping[int | str, float], weights: ArrayLike | None = None) -> None:
+        """Takes in observations made elsewhere, such as a log: a warm start.
+
+        `items` and `weights` are aligned and an item may occur any number of times; or one mapping. Items seen here
+        need no initialisation.
+        """
+        with self._lock:
+            if isinstance(items, Mapping) == (weights is not None):
+                raise BadArgument("give items and weights, or one mapping from items to weights")
+            if isinstance(items, Mapping):
+                numbers, values = self._inputs.pairs(list(items), list(items.values()))
+            else:
+                numbers = self._inputs.items(items)
+                values = self._inputs.weights(weights, numbers.size)
+            if numbers.size:
+                self._agent.learn_logged(self._round, numbers, self._scale.to_unit(values))
+
+    # What was learned
+
+    @property
+    def round(self) -> int:
+        """The number of decisions so far."""
+        return self._round
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """T(e): the observations of each item."""
+        with self._lock:
+            return np.array(self._agent.stats[0], dtype=np.int64)
+
+    @property
+    def estimates(self) -> Weights:
+        """ŵ(e): the mean of each item's observations; NaN for items never observed."""
+        with self._lock:
+            return self._scale.from_unit(self._means(unseen=np.nan))
+
+    def scores(self) -> Weights:
+        """U_t(e) for the next round: optimistic weights, or optimistic (low) costs."""
+        with self._lock:
+            return np.array(self._scale.from_unit(self._agent.scores(self._round + 1)), dtype=np.float64)
+
+    def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
+        """Confidence intervals of the items' mean weights, shape (n_items, 2).
+
+        Each holds with the given probability for all rounds at once, however the decisions were made: Hoeffding's
+        inequality with error (1 - confidence) / (T(T+1)) at the T-th observation. Items never observed have the bounds.
+        """
+        if not 0.0 < confidence < 1.0:
+            raise BadArgument(f"confidence must be between 0 and 1, got {confidence!r}")
+        with self._lock:
+            counts = self._agent.stats[0]
+            some = np.maximum(counts, 1.0)
+            radius = np.sqrt(np.log(2.0 * some * (some + 1.0) / (1.0 - confidence)) / (2.0 * some))
+            radius = (self._bounds[1] - self._bounds[0]) * np.where(counts > 0.0, radius, np.inf)
+            middle = self._scale.from_unit(self._means(unseen=0.0))
+            ends: Weights = np.stack((middle - radius, middle + radius), axis=1)
+            return np.clip(ends, *self._bounds)
+
+    def best(self) -> Items:
+        """The best solution by the estimates alone, without exploration; items never observed count as worst."""
+        with self._lock:
+            return solve(self._feasible, self._scale.for_oracle(self._means(unseen=0.0)))
+
+    @property
+    def outstanding(self) -> list[Decision]:
+        """The decisions that wait for feedback, oldest first."""
+        with self._lock:
+            return [self._decision(id, record) for id, record in self._outstanding.items()]
+
+    def _means(self, unseen: float) -> Weights:
+        counts, sums = self._agent.stats[0], self._agent.stats[1]
+        return np.where(counts > 0.0, sums / np.maximum(counts, 1.0), unseen)
+
+    # Keeping
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes everything to a JSON file with a checksum; an older file is replaced whole or not at all."""
+        with self._lock:
+            agent = self._agent
+            saved = state.SavedLearner(
+                name=self._name,
+                seed=self._seed,
+                round=self._round,
+                n_items=self._feasible.n_items,
+                max_size=self._feasible.max_size,
+                sense=self._sense,
+                bounds=self._bounds,
+                labels=None if self._inputs.labels is None else list(self._inputs.labels),
+                uncovered=self._uncovered,
+                policy=_saved_policy(agent.policy),
+                stats=agent.stats.tolist(),
+                init_round=agent.init_round.tolist(),
+                init_x=agent.init_x.tolist(),
+                logged=agent.logged,
+                outstanding=[_saved(id, record) for id, record in self._outstanding.items()],
+                finished=[_saved(id, record) for id, record in self._finished.items()],
+            )
+        state.write(path, saved)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], feasible: FeasibleSet, policy: IndexPolicy | None = None) -> "Learner":
+        """The saved learner, with the same set; a policy of the user's own must be given again.
+
+        It goes on where the saved one stopped: the same next decisions, the same outstanding feedback.
+        """
+        saved = state.read(path)
+        if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
+            raise BadState(
+                f"{path} was saved with n_items={saved.n_items}, max_size={saved.max_size}; "
+                f"{feasible!r} has n_items={feasible.n_items}, max_size={feasible.max_size}"
+            )
+        try:
+            learner = cls(
+                feasible,
+                _policy(saved.policy) if policy is None else policy,
+                sense=saved.sense,  # type: ignore[arg-type]
+                bounds=saved.bounds,
+                labels=saved.labels,
+                seed=saved.seed,
+                uncovered=saved.uncovered,  # type: ignore[arg-type]
+            )
+            if type(learner._agent.policy).__name__ != saved.policy.name:
+                raise BadArgument(f"it was saved with the policy {saved.policy.name}, got {policy!r}")
+            learner._restore(saved)
+        except (BadArgument, TypeError, ValueError) as error:
+            raise BadState(f"{path} cannot be loaded: {error}") from error
+        return learner
+
+    def _restore(self, saved: state.SavedLearner) -> None:
+        agent = self._agent
+        for array, values in (
+            (agent.stats, saved.stats),
+            (agent.init_round, saved.init_round),
+            (agent.init_x, saved.init_x),
+        ):
+            if np.shape(values) != array.shape:
+                raise BadArgument(f"expected statistics of shape {array.shape}, got {np.shape(values)}")
+            array[...] = values
+        agent.logged = saved.logged
+        self._name, self._round = saved.name, saved.round
+        for decisions, records in ((saved.outstanding, self._outstanding), (saved.finished, self._finished)):
+            for one in decisions:
+                items = self._inputs.items(one.items)
+                items.setflags(write=False)
+                weights = None if one.weights is None else np.array(one.weights, dtype=np.float64)
+                if weights is not None and weights.shape != items.shape:
+                    raise BadArgument(f"decision {one.id} has {items.size} items and {weights.size} weights")
+                records[one.id] = _Record(one.round, items, one.initial, weights, one.cancelled)
+        for record in self._outstanding.values():
+            self._count_pending(record.waiting(), 1)
+
+    # Bookkeeping
+
+    def _record(self, id: str) -> _Record:
+        if not isinstance(id, str):
+            raise UnknownDecision(f"a decision's id is a string (decision.id), got {id!r:.100}")
+        record = self._outstanding.get(id) or self._finished.get(id)
+        if record is None:
+            raise UnknownDecision(
+                f"no decision {id!r:.100}: {len(self._outstanding)} are outstanding, "
+                f"and of the finished ones the last {self.REMEMBERED} are remembered"
+            )
+        return record
+
+    def _finish(self, id: str) -> None:
+        self._finished[id] = self._outstanding.pop(id)
+        if len(self._finished) > self.REMEMBERED:
+            del self._finished[next(iter(self._finished))]
+
+    def _decision(self, id: str, record: _Record) -> Decision:
+        labels = None if self._inputs.labels is None else tuple(self._inputs.names(record.items))
+        return Decision(id, record.round, record.items, labels)
+
+    def _positions(self, id: str, record: _Record, items: Items) -> NDArray[np.int64]:
+        positions = np.searchsorted(record.items, items)
+        known = positions < record.items.size
+        known[known] = record.items[positions[known]] == items[known]
+        if not known.all():
+            foreign = self._inputs.names(items[~known])
+            raise UnknownItem(f"not part of decision {id}: {', '.join(foreign)!s:.200}")
+        return positions
+
+    def __repr__(self) -> str:
+        return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._round})"
+
+
+def _saved_policy(policy: Any) -> state.SavedPolicy:
+    """Name and parameters; a policy of the user's own that is no dataclass has its parameters to itself."""
+    fields = dataclasses.fields(policy) if dataclasses.is_dataclass(policy) else ()
+    return state.SavedPolicy(type(policy).__name__, {field.name: getattr(policy, field.name) for field in fields})
+
+
+def _policy(saved: state.SavedPolicy) -> IndexPolicy:
+    if saved.name not in policies.__all__:
+        raise BadArgument(f"the policy {saved.name} is not part of this package: pass it as policy=")
+    policy: IndexPolicy = getattr(policies, saved.name)(**saved.parameters)
+    return policy
+
+
+def _saved(id: str, record: _Record) -> state.SavedDecision:
+    weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
+    return state.SavedDecision(id, record.round, record.items.tolist(), weights, record.initial, record.cancelled)

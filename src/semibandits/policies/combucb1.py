@@ -1,0 +1,63 @@
+"""CombUCB1 (Gai, Krishnamachari and Jain 2012; Kveton, Wen, Ashkan and Szepesvári 2015, Algorithms 1 and 2)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from semibandits.errors import BadArgument
+from semibandits.kernel import log, sqrt, where
+from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats
+
+
+@dataclass(frozen=True)
+class CombUCB1(IndexPolicy):
+    """Chooses the best solution under upper confidence bounds of the items' weights:
+
+        U_t(e) = ŵ(e) + sqrt(alpha · log(t-1) / T(e)),    alpha = 1.5 in the paper
+
+    where T(e) counts the observations of item e before round t and ŵ(e) is their mean.
+
+    `init="paper"` begins with Algorithm 2 to the letter: it asks the oracle for solutions with as many unseen items as
+    possible until none is left, an item observed again *overwrites* its estimate, and every count is 1 in the end.
+    `init="all"` begins the same way but keeps every observation. `init="optimistic"` has no such phase: an unseen item
+    scores at the upper bound of the weights; so does every policy on sets whose oracle takes no positive weights.
+    """
+
+    alpha: float = 1.5
+    init: Init = "paper"
+
+    # (count, sum, mean, 1 / sqrt(count)): the last two are kept so that a score is one multiplication and one addition.
+    # An unseen item has "mean" 1 and no width: the upper bound of the weights.
+    prior: ClassVar[Stats] = (0.0, 0.0, 1.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if (
+            isinstance(self.alpha, bool)
+            or not isinstance(self.alpha, int | float)
+            or not 0.0 < self.alpha < float("inf")
+        ):
+            raise BadArgument(f"alpha must be a positive number, got {self.alpha!r}")
+        if self.init not in ("paper", "all", "optimistic"):
+            raise BadArgument(f"init must be 'paper', 'all' or 'optimistic', got {self.init!r}")
+
+    def params(self, game: Game) -> Params:
+        return (float(self.alpha),)
+
+    @staticmethod
+    def clock(round: int, key: int, p: Params) -> Clock:
+        return (sqrt(p[0] * log(max(round - 1, 1))),)
+
+    @staticmethod
+    def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
+        count, sum_ = s[0] + 1.0, s[1] + x
+        return (count, sum_, sum_ / count, 1.0 / sqrt(count))
+
+    @staticmethod
+    def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
+        count, sum_ = s[0] - 1.0, s[1] - x
+        seen = count > 0.0
+        some = where(seen, count, 1.0)
+        return (count, where(seen, sum_, 0.0), where(seen, sum_ / some, 1.0), where(seen, 1.0 / sqrt(some), 0.0))
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[2] + c[0] * s[3]

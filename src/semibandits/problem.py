@@ -1,0 +1,164 @@
+"""A problem B = (E, Θ, P): what may be chosen, how the weights are drawn, and so what is best and by how much."""
+
+import contextlib
+import heapq
+import itertools
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
+from semibandits.sets.base import check_items, solve
+from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, total
+
+
+class Problem:
+    """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
+
+    >>> import semibandits as sb
+    >>> problem = Problem(sb.sets.TopK(4, 2), sb.environments.Bernoulli([0.9, 0.8, 0.5, 0.1]))
+    >>> problem.optimum, round(problem.gap([0, 2]), 12)
+    (array([0, 1]), 0.3)
+    """
+
+    def __init__(self, feasible: FeasibleSet, environment: Environment, sense: Sense = "max") -> None:
+        if not isinstance(feasible, FeasibleSet):
+            raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
+        if not isinstance(environment, Environment):
+            raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
+        if feasible.n_items != environment.n_items:
+            raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
+        check_sense(sense)
+        check_signs(feasible, environment.bounds, sense)
+        self.feasible = feasible
+        self.environment = environment
+        self.sense: Sense = sense
+
+    @property
+    def n_items(self) -> int:
+        return self.feasible.n_items
+
+    @property
+    def max_size(self) -> int:
+        return self.feasible.max_size
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.environment.bounds
+
+    @property
+    def means(self) -> Weights:
+        return self.environment.means
+
+    @cached_property
+    def _signed_means(self) -> Weights:
+        """What the oracle is to maximise."""
+        return self.means if self.sense == "max" else -self.means
+
+    @cached_property
+    def optimum(self) -> Items:
+        """A*: the oracle's answer on the means."""
+        items = solve(self.feasible, self._signed_means).copy()
+        items.setflags(write=False)
+        return items
+
+    @cached_property
+    def _best(self) -> float:
+        return total(self._signed_means, self.optimum)
+
+    @property
+    def _tolerance(self) -> float:
+        """Gaps up to this are rounding: the solutions are tied."""
+        return 1e-12 * max(1.0, abs(self._best))
+
+    def value(self, items: Iterable[int]) -> float:
+        """f(A, w̄): the expected total weight (or cost) of these items."""
+        return total(self.means, check_items(items, self.n_items))
+
+    def gap(self, items: Iterable[int]) -> float:
+        """Δ_A: how much worse than `optimum` this solution is in expectation. 0 for `optimum` itself."""
+        ordered = check_items(items, self.n_items)
+        if not np.array_equal(ordered, self.optimum) and not self.feasible.contains(ordered):
+            raise InfeasibleSolution(f"{ordered.tolist()!r:.200} is not a solution of {self.feasible!r}")
+        return self._best - total(self._signed_means, ordered)
+
+    @cached_property
+    def item_gaps(self) -> Weights:
+        """Δ_{e,min}: for every item the least gap of a strictly suboptimal solution that contains it.
+
+        NaN for the items of `optimum`, inf where no strictly suboptimal solution contains the item. Gaps up to
+        1e-12·max(1, |f*|) count as ties.
+        """
+        self._need_exact_oracle()
+        gaps = self._best - self.feasible.best_with_each(self._signed_means)
+        gaps[self.optimum] = np.nan
+        for item in np.flatnonzero(gaps <= self._tolerance):  # in another optimal solution: look behind it
+            gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
+        gaps.setflags(write=False)
+        return gaps
+
+    @cached_property
+    def min_gap(self) -> float:
+        """Δ: the least gap of all strictly suboptimal solutions, also of those inside `optimum`; inf without any."""
+        outside = np.delete(self.item_gaps, self.optimum)
+        inside = self.feasible.restrict(exclude=np.setdiff1d(np.arange(self.n_items), self.optimum))
+        return min(float(outside.min(initial=np.inf)), self._least_gap(inside))
+
+    @cached_property
+    def max_gap(self) -> float:
+        """The largest gap of any solution."""
+        self._need_exact_oracle()
+        if not self.feasible.signed:
+            raise Unsupported("the worst solution is out of reach of an oracle that needs weights <= 0")
+        return self._best - total(self._signed_means, solve(self.feasible, -self._signed_means))
+
+    def _need_exact_oracle(self) -> None:
+        if self.feasible.ratio < 1.0:
+            raise Unsupported(f"gaps need an exact oracle; this one declares ratio={self.feasible.ratio}")
+
+    def _least_gap(self, feasible: FeasibleSet) -> float:
+        """The least gap above the tolerance in this set.
+
+        Best first (Lawler 1972): take the best solution; while it is tied with the optimum, split the rest of its set
+        into parts that leave one of its items out, and parts that contain all of it and something more.
+        """
+        order = itertools.count()
+        queue: list[tuple[float, int, Items, FeasibleSet]] = []
+
+        def push(part: FeasibleSet) -> None:
+            items = solve(part, self._signed_means)
+            heapq.heappush(queue, (self._best - total(self._signed_means, items), next(order), items, part))
+
+        def push_restricted(part: FeasibleSet, include: Items, exclude: Items) -> None:
+            with contextlib.suppress(EmptyFeasibleSet):
+                push(part.restrict(include=include, exclude=exclude))
+
+        push(feasible)
+        while queue:
+            gap, _, items, part = heapq.heappop(queue)
+            if gap > self._tolerance:
+                return gap
+            for i in range(items.size):
+                push_restricted(part, items[:i], items[i : i + 1])
+            around = part.restrict(include=items)
+            if items.size < part.max_size and solve(around, np.ones(self.n_items)).size > items.size:
+                others = np.setdiff1d(np.arange(self.n_items), items)
+                for i in range(others.size):
+                    push_restricted(around, others[i : i + 1], others[:i])
+        return float("inf")
+
+    def __repr__(self) -> str:
+        return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
+
+
+def check_sense(sense: str) -> None:
+    if sense not in ("max", "min"):
+        raise BadArgument(f"sense must be 'max' or 'min', got {sense!r}")
+
+
+def check_signs(feasible: FeasibleSet, bounds: Bounds, sense: Sense) -> None:
+    """Sets whose oracle needs weights <= 0 fit costs >= 0 only (or rewards <= 0)."""
+    if not feasible.signed and (bounds[0] < 0.0 if sense == "min" else bounds[1] > 0.0):
+        expected = "costs >= 0: bounds[0] >= 0" if sense == "min" else "weights <= 0: bounds[1] <= 0"
+        raise BadArgument(f"{feasible!r} needs {expected} with sense={sense!r}, got bounds={bounds}")

@@ -1,0 +1,102 @@
+"""What the sets share: reading weights and items, and checking an oracle's answer."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.errors import BadWeights, InfeasibleSolution, InvalidSet, OracleFailed, SemiBanditError, UnknownItem
+from semibandits.types import FeasibleSet, Items, Weights
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidSet(f"{name} must be an integer >= {least}, got {value!r}")
+    return int(value)
+
+
+def check_weights(weights: ArrayLike, n_items: int) -> Weights:
+    """Weights as a finite float64 vector, one per item."""
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadWeights(f"expected {n_items} numbers, got {weights!r:.200}") from error
+    if w.shape != (n_items,):
+        raise BadWeights(f"expected {n_items} weights, one per item, got an array of shape {w.shape}")
+    finite = np.isfinite(w)
+    if not finite.all():
+        item = int(np.argmin(finite))
+        raise BadWeights(f"weights must be finite, got {w[item]} for item {item}")
+    return w
+
+
+def as_items(items: Any) -> Items | None:
+    """Items in ascending order without a copy where they already are; None where they are no set of whole numbers."""
+    if not isinstance(items, np.ndarray):
+        items = list(items) if isinstance(items, Iterable) and not isinstance(items, str | bytes) else [items]
+        if any(isinstance(item, bool) or not isinstance(item, int | np.integer) for item in items):
+            return None
+        try:
+            items = np.array(items, dtype=np.int64)
+        except OverflowError:
+            return None
+    if items.ndim != 1 or items.dtype.kind not in "iu":
+        return None
+    ordered: Items = items.astype(np.int64, copy=False)
+    if not (ordered[1:] > ordered[:-1]).all():
+        ordered = np.sort(ordered)
+        if (ordered[1:] == ordered[:-1]).any():
+            return None
+    return ordered
+
+
+def within(items: Items | None, n_items: int) -> bool:
+    """Whether these ascending items are all among 0..n_items-1."""
+    return items is not None and (items.size == 0 or (items[0] >= 0 and items[-1] < n_items))
+
+
+def check_items(items: Any, n_items: int) -> Items:
+    """Known, distinct items in ascending order."""
+    ordered = as_items(items)
+    if ordered is None:
+        raise UnknownItem(f"items must be distinct integers, got {items!r:.200}")
+    if not within(ordered, n_items):
+        wrong = ordered[0] if ordered[0] < 0 else ordered[-1]
+        raise UnknownItem(f"item {wrong} does not exist: items are 0 to {n_items - 1}")
+    return ordered
+
+
+def check_restriction(include: Iterable[int], exclude: Iterable[int], n_items: int) -> tuple[Items, Items]:
+    """The two lists of `restrict`; where they share an item, nothing is feasible and the caller's set will say so."""
+    return check_items(include, n_items), check_items(exclude, n_items)
+
+
+def check_answer(items: Any, n_items: int, max_size: int) -> Items:
+    """An oracle's answer as items; a named error where it is no set of known items or a too large one."""
+    ordered = as_items(items)
+    if ordered is None:
+        raise InfeasibleSolution(f"the oracle must return distinct integers, got {items!r:.200}")
+    if not within(ordered, n_items):
+        raise InfeasibleSolution(
+            f"the oracle returned an unknown item in {ordered.tolist()!r:.200}; items are 0 to {n_items - 1}"
+        )
+    if ordered.size > max_size:
+        raise InfeasibleSolution(f"the oracle returned {ordered.size} items, more than max_size={max_size}")
+    return ordered
+
+
+def solve(feasible: FeasibleSet, weights: Weights) -> Items:
+    """The oracle's answer, checked. What learners and problems call instead of `argmax`."""
+    if feasible.verified:
+        return feasible.argmax(weights)
+    try:
+        items = check_answer(feasible.argmax(weights), feasible.n_items, feasible.max_size)
+    except SemiBanditError:
+        raise
+    except Exception as error:
+        raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
+    if not feasible.contains(items):
+        raise InfeasibleSolution(f"the oracle returned {items.tolist()!r:.200}, which the set says is not feasible")
+    return items

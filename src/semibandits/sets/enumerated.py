@@ -1,0 +1,98 @@
+"""Any family of solutions small enough to be listed."""
+
+import copy
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.errors import EmptyFeasibleSet, InvalidSet
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights
+from semibandits.types import FeasibleSet, Items, Weights
+
+
+class Enumerated(FeasibleSet):
+    """The solutions in this list, and no others.
+
+    The oracle adds up every solution, item by item in ascending order: O(number of solutions · max_size). Of tied
+    solutions it takes the first listed. The empty solution may be one of them.
+
+    >>> Enumerated([[0, 1], [2], [1, 3]]).argmax([0.1, 0.2, 0.9, 0.8])
+    array([1, 3])
+    """
+
+    verified = True
+
+    def __init__(self, solutions: Iterable[Sequence[int]], n_items: int | None = None) -> None:
+        listed: list[Items] = []
+        for solution in solutions:
+            items = as_items(solution)
+            if items is None:
+                raise InvalidSet(f"solution {len(listed)} must be distinct integers, got {solution!r:.200}")
+            if items.size and items[0] < 0:
+                raise InvalidSet(f"solution {len(listed)} contains the negative item {items[0]}")
+            listed.append(items)
+        if not listed:
+            raise EmptyFeasibleSet("the list of solutions is empty")
+        largest = max((int(items[-1]) for items in listed if items.size), default=-1)
+        self.n_items = check_count("n_items", largest + 1 if n_items is None else n_items)
+        if largest >= self.n_items:
+            raise InvalidSet(f"a solution contains item {largest}, but n_items={n_items}")
+        self._set_solutions(listed)
+
+    def _set_solutions(self, listed: list[Items]) -> None:
+        self._solutions = listed
+        self._index = {items.tobytes() for items in listed}
+        self.max_size = max(items.size for items in listed)
+        # One column per position; short solutions are padded with item n_items, whose weight is 0.
+        padded = np.full((self.max_size, len(listed)), self.n_items, dtype=np.intp)
+        for j, items in enumerate(listed):
+            padded[: items.size, j] = items
+        self._columns = padded
+
+    @property
+    def solutions(self) -> list[list[int]]:
+        return [items.tolist() for items in self._solutions]
+
+    def _totals(self, weights: ArrayLike) -> Weights:
+        w = np.append(check_weights(weights, self.n_items), 0.0)
+        totals = np.zeros(len(self._solutions))
+        for column in self._columns:
+            totals += w[column]
+        return totals
+
+    def argmax(self, weights: ArrayLike) -> Items:
+        return self._solutions[int(np.argmax(self._totals(weights)))].copy()
+
+    def contains(self, items: Iterable[int]) -> bool:
+        ordered = as_items(items)
+        return ordered is not None and ordered.tobytes() in self._index
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "Enumerated":
+        inside, outside = check_restriction(include, exclude, self.n_items)
+        keep = ~np.isin(self._columns, outside).any(axis=0)
+        for item in inside:
+            keep &= (self._columns == item).any(axis=0)
+        if not keep.any():
+            raise EmptyFeasibleSet(
+                f"no listed solution contains all of {inside.tolist()} and none of {outside.tolist()!r:.200}"
+            )
+        restricted = copy.copy(self)
+        restricted._set_solutions([self._solutions[j] for j in np.flatnonzero(keep)])
+        return restricted
+
+    def best_with_each(self, weights: ArrayLike) -> Weights:
+        totals = self._totals(weights)
+        best = np.full(self.n_items + 1, -np.inf)
+        for column in self._columns:
+            np.maximum.at(best, column, totals)
+        return best[:-1]
+
+    def uncovered(self) -> Items:
+        return np.setdiff1d(np.arange(self.n_items), self._columns)
+
+    def __len__(self) -> int:
+        return len(self._solutions)
+
+    def __repr__(self) -> str:
+        return f"Enumerated({len(self._solutions)} solutions, n_items={self.n_items})"

@@ -1,0 +1,125 @@
+"""The user's own solver as a feasible set."""
+
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
+from semibandits.sets.base import as_items, check_answer, check_count, check_restriction, check_weights, within
+from semibandits.types import FeasibleSet, Items
+
+
+class Oracle(FeasibleSet):
+    """Any Python callable that maximises: `function(weights) -> items`.
+
+    Every answer is checked before it is used: known items, none twice, at most `max_size`, and feasible by `contains`
+    where the user gives it. A wrong one raises `InfeasibleSolution`, an exception inside the solver `OracleFailed`.
+
+    `ratio` < 1 declares an approximate solver; `signed=False` one that needs weights <= 0, such as a shortest-path
+    algorithm that is given negated costs.
+
+    `restrict` (and so `ask(available=...)`, gaps, ...) works by adding a large reward or penalty to the items' weights.
+
+    >>> cheapest = Oracle(lambda weights: [int(weights.argmax())], n_items=3, max_size=1)
+    >>> cheapest.argmax([-5.0, -2.0, -9.0])
+    array([1])
+    """
+
+    verified = True
+
+    def __init__(
+        self,
+        function: Callable[[Any], Iterable[int]],
+        n_items: int,
+        max_size: int,
+        ratio: float = 1.0,
+        contains: Callable[[Any], bool] | None = None,
+        *,
+        signed: bool = True,
+    ) -> None:
+        if not callable(function):
+            raise BadArgument(f"the solver must be callable, got {function!r}")
+        if contains is not None and not callable(contains):
+            raise BadArgument(f"contains must be callable, got {contains!r}")
+        self.n_items = check_count("n_items", n_items)
+        self.max_size = check_count("max_size", max_size)
+        if self.max_size > self.n_items:
+            raise BadArgument(f"max_size must be at most n_items={self.n_items}, got {self.max_size}")
+        if not 0.0 < ratio <= 1.0:
+            raise BadArgument(f"ratio must be in (0, 1], got {ratio!r}")
+        self.ratio = float(ratio)
+        self.signed = bool(signed)
+        self._function = function
+        self._contains = contains
+        self._include: Items = np.empty(0, dtype=np.int64)
+        self._exclude: Items = np.empty(0, dtype=np.int64)
+
+    def argmax(self, weights: ArrayLike) -> Items:
+        w = check_weights(weights, self.n_items).copy()
+        if not self.signed and (w > 0.0).any():
+            item = int(np.argmax(w))
+            raise Unsupported(f"this solver needs weights <= 0 (signed=False), got {w[item]} for item {item}")
+        if self._include.size or self._exclude.size:
+            penalty = 1.0 + 2.0 * float(np.abs(w).sum())  # outweighs every difference between two solutions
+            w[self._include] += penalty
+            w[self._exclude] -= penalty
+        items = check_answer(self._call(self._function, w), self.n_items, self.max_size)
+        if self._contains is not None and not self._call(self._contains, items):
+            raise InfeasibleSolution(
+                f"the solver returned {items.tolist()!r:.200}, which contains() says is not feasible"
+            )
+        if not self._obeys(items):
+            raise EmptyFeasibleSet(
+                f"the solver found no solution that contains all of {self._include.tolist()!r:.200} "
+                f"and none of {self._exclude.tolist()!r:.200}"
+            )
+        return items
+
+    def contains(self, items: Iterable[int]) -> bool:
+        """Asks the user's `contains`; without one, asks the solver whether it would choose exactly these items."""
+        ordered = as_items(items)
+        if ordered is None or not within(ordered, self.n_items) or ordered.size > self.max_size:
+            return False
+        if not self._obeys(ordered):
+            return False
+        if self._contains is not None:
+            return bool(self._call(self._contains, ordered))
+        if self.ratio < 1.0 or not self.signed:
+            raise Unsupported("whether a solution is feasible cannot be asked of this solver: pass contains=")
+        wanted = np.full(self.n_items, -1.0)
+        wanted[ordered] = 1.0
+        return np.array_equal(self._unrestricted().argmax(wanted), ordered)
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "Oracle":
+        inside, outside = check_restriction(include, exclude, self.n_items)
+        if inside.size and not self.signed:
+            raise Unsupported("a solver that needs weights <= 0 cannot be made to include an item")
+        restricted = copy.copy(self)
+        restricted._include = np.union1d(self._include, inside)
+        restricted._exclude = np.union1d(self._exclude, outside)
+        restricted.argmax(np.zeros(self.n_items))  # raises where nothing is left
+        return restricted
+
+    @staticmethod
+    def _call(function: Callable[[Any], Any], argument: Any) -> Any:
+        try:
+            return function(argument)
+        except Exception as error:
+            name = getattr(function, "__name__", "the solver")
+            raise OracleFailed(f"{name} raised {type(error).__name__}: {error}") from error
+
+    def _obeys(self, items: Items) -> bool:
+        return bool(np.isin(self._include, items).all()) and not np.isin(self._exclude, items).any()
+
+    def _unrestricted(self) -> "Oracle":
+        free = copy.copy(self)
+        free._include = free._exclude = np.empty(0, dtype=np.int64)
+        return free
+
+    def __repr__(self) -> str:
+        name = getattr(self._function, "__name__", type(self._function).__name__)
+        kind = "" if self.ratio == 1.0 else f", ratio={self.ratio}"
+        return f"Oracle({name}, n_items={self.n_items}, max_size={self.max_size}{kind})"

@@ -1,0 +1,97 @@
+"""Any k of the items: the uniform matroid's bases."""
+
+import copy
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.errors import EmptyFeasibleSet, InvalidSet
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, within
+from semibandits.types import FeasibleSet, Items, Weights, total
+
+
+class TopK(FeasibleSet):
+    """Every subset of exactly k items.
+
+    The oracle takes the k largest weights by selection, O(n_items), and of tied items those with the lowest numbers.
+
+    >>> TopK(5, 2).argmax([0.1, 0.9, 0.5, 0.5, 0.5])
+    array([1, 2])
+    """
+
+    verified = True
+
+    def __init__(self, n_items: int, k: int) -> None:
+        self.n_items = check_count("n_items", n_items)
+        self.k = self.max_size = check_count("k", k)
+        if self.k > self.n_items:
+            raise InvalidSet(f"k must be at most n_items={self.n_items}, got {self.k}")
+        # After `restrict`: the items in every solution, and those among which the rest is chosen (None: all).
+        self._fixed: Items = np.empty(0, dtype=np.int64)
+        self._free: Items | None = None
+
+    def argmax(self, weights: ArrayLike) -> Items:
+        w = check_weights(weights, self.n_items)
+        if self._free is None:
+            return _largest(w, self.k)
+        chosen = self._free[_largest(w[self._free], self.k - self._fixed.size)]
+        return np.sort(np.concatenate((self._fixed, chosen)))
+
+    def contains(self, items: Iterable[int]) -> bool:
+        ordered = as_items(items)
+        if ordered is None or ordered.size != self.k or not within(ordered, self.n_items):
+            return False
+        if self._free is None:
+            return True
+        rest = np.setdiff1d(ordered, self._fixed, assume_unique=True)
+        return rest.size == self.k - self._fixed.size and bool(np.isin(rest, self._free).all())
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "TopK":
+        inside, outside = check_restriction(include, exclude, self.n_items)
+        state = np.zeros(self.n_items, dtype=np.int8)  # 0 excluded, 1 free, 2 in every solution
+        state[slice(None) if self._free is None else self._free] = 1
+        state[self._fixed] = 2
+        impossible = (state[inside] == 0).any()
+        state[inside] = 2
+        impossible |= (state[outside] == 2).any()
+        state[outside] = 0
+        restricted = copy.copy(self)
+        restricted._fixed = np.flatnonzero(state == 2)
+        restricted._free = np.flatnonzero(state == 1)
+        if impossible or not 0 <= self.k - restricted._fixed.size <= restricted._free.size:
+            raise EmptyFeasibleSet(
+                f"no choice of {self.k} items contains all of {inside.tolist()!r:.200} "
+                f"and none of {outside.tolist()!r:.200}"
+            )
+        return restricted
+
+    def best_with_each(self, weights: ArrayLike) -> Weights:
+        w = check_weights(weights, self.n_items)
+        items = self.argmax(w)
+        value = total(w, items)
+        best = np.full(self.n_items, -np.inf)
+        replaceable = np.setdiff1d(items, self._fixed, assume_unique=True)
+        if replaceable.size:  # an item outside takes the place of the weakest one inside
+            free = slice(None) if self._free is None else self._free
+            best[free] = (value - w[replaceable].min()) + w[free]
+        best[items] = value
+        return best
+
+    def uncovered(self) -> Items:
+        return np.flatnonzero(np.isneginf(self.best_with_each(np.zeros(self.n_items))))
+
+    def __repr__(self) -> str:
+        return f"TopK({self.n_items}, {self.k})" + ("" if self._free is None else ", restricted")
+
+
+def _largest(w: Weights, k: int) -> Items:
+    """The indices of the k largest, ascending; of tied ones the first."""
+    if k == 0:
+        return np.empty(0, dtype=np.int64)
+    threshold = np.partition(w, w.size - k)[w.size - k]
+    chosen = np.flatnonzero(w >= threshold)
+    if chosen.size > k:
+        tied = np.flatnonzero(w[chosen] == threshold)
+        chosen = np.delete(chosen, tied[k - chosen.size :])
+    return chosen

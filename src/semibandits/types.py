@@ -1,0 +1,160 @@
+"""The contract on one page: what a set, an environment and a policy are, and the words they share.
+
+| paper | here |
+|---|---|
+| item e in E, L | `item`, `n_items` |
+| solution A | `items`: int64, ascending, no repeats |
+| feasible set Θ, K, the oracle | `FeasibleSet`, `max_size`, `FeasibleSet.argmax` |
+| weights w_t, distribution P, w̄ | `weights`, `Environment`, `means` |
+| T(e), ŵ(e), U_t(e) | `counts`, `estimates`, `scores` |
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from semibandits.errors import EmptyFeasibleSet, Unsupported
+
+Items: TypeAlias = NDArray[np.int64]
+Weights: TypeAlias = NDArray[np.float64]
+Bounds: TypeAlias = tuple[float, float]
+Sense: TypeAlias = Literal["max", "min"]
+Init: TypeAlias = Literal["paper", "all", "optimistic"]
+
+Scalar: TypeAlias = Any
+"""A number, or an array of numbers: the functions of a policy are written so that both work."""
+Stats: TypeAlias = tuple[Scalar, ...]
+Clock: TypeAlias = tuple[Scalar, ...]
+Params: TypeAlias = tuple[float, ...]
+
+
+class Decision(NamedTuple):
+    """What a learner decided: choose `items`, then tell it their weights under `id`."""
+
+    id: str
+    round: int
+    items: Items
+    labels: tuple[str, ...] | None = None
+
+
+class Game(NamedTuple):
+    """What a policy may know in advance; `horizon` 0 means unknown."""
+
+    n_items: int
+    max_size: int
+    horizon: int = 0
+
+
+class FeasibleSet(ABC):
+    """A set Θ of feasible solutions over items 0..n_items-1, and the oracle that finds the best of them.
+
+    A subclass sets `n_items` and `max_size` (an upper bound on the size of a solution) and writes `argmax`, `contains`
+    and `restrict`. A set has no sense: costs are handed to it negated.
+    """
+
+    n_items: int
+    max_size: int
+    signed: bool = True
+    """False: the oracle needs weights <= 0 (shortest paths in general graphs)."""
+    ratio: float = 1.0
+    """The oracle's answer is worth at least `ratio` times the best."""
+    verified: bool = False
+    """True: the answers of `argmax` are right by construction, or checked by itself; others are checked by who asks."""
+
+    @abstractmethod
+    def argmax(self, weights: ArrayLike) -> Items:
+        """The feasible solution of largest total weight; ties are broken the same way every time."""
+
+    @abstractmethod
+    def contains(self, items: Iterable[int]) -> bool:
+        """Whether these items, in any order, are a feasible solution."""
+
+    @abstractmethod
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "FeasibleSet":
+        """The solutions that contain all of `include` and none of `exclude`, items keeping their numbers.
+
+        Raises `EmptyFeasibleSet` where there are none.
+        """
+
+    def best_with_each(self, weights: ArrayLike) -> Weights:
+        """For every item the value of the best solution that contains it; -inf where none does.
+
+        One restricted call of the oracle per item; sets that know better override it.
+        """
+        w = np.asarray(weights, dtype=np.float64)
+        best = np.full(self.n_items, -np.inf)
+        for item in range(self.n_items):
+            try:
+                best[item] = total(w, self.restrict(include=(item,)).argmax(w))
+            except EmptyFeasibleSet:
+                continue
+        return best
+
+    def uncovered(self) -> Items:
+        """Items that no solution contains, as far as the set knows without searching."""
+        return np.empty(0, dtype=np.int64)
+
+
+class Environment(ABC):
+    """A distribution P of the items' weights.
+
+    The weights of a round are a pure function of the round's `key` (see `semibandits.rng`), so that only the items
+    that were chosen need to be drawn, and every policy plays in the same world.
+    """
+
+    n_items: int
+    bounds: Bounds
+    means: Weights
+    batched: bool = False
+    """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
+
+    @abstractmethod
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        """The weights of `items` (None: of all) in that round."""
+
+
+class IndexPolicy(ABC):
+    """A policy that is a formula per item: it scores every item by itself, and the oracle does the rest.
+
+    The four functions are static and *array-safe*: nothing but arithmetic and the maths of `semibandits.kernel`, so
+    that the same text serves one number, a whole array of items, and a compiler. Policies see weights scaled to
+    x in [0, 1], larger is better. `Stats` are (count, sum of x, whatever else the policy keeps).
+    """
+
+    prior: ClassVar[Stats]
+    """The statistics of an item nobody has seen."""
+    init: Init = "all"
+    """How to begin: the paper's Init, Init that keeps every observation, or no separate phase."""
+    needs_horizon: ClassVar[bool] = False
+
+    def params(self, game: Game) -> Params:
+        """Constants of the formula, worked out once per game."""
+        return ()
+
+    @staticmethod
+    @abstractmethod
+    def clock(round: int, key: int, p: Params) -> Clock:
+        """What all items share in a round, worked out once."""
+
+    @staticmethod
+    @abstractmethod
+    def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
+        """The statistics of an item after one more observation x."""
+
+    @staticmethod
+    def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
+        """The statistics without the observation x: needed by `init="paper"`, which overwrites."""
+        raise Unsupported("this policy cannot take an observation back: use init='all' or init='optimistic'")
+
+    @staticmethod
+    @abstractmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        """The item's score, what the oracle adds up; finite also for an item nobody has seen."""
+
+
+def total(weights: Weights, items: Items) -> float:
+    """The sum of these items' weights, added one by one in item order so that equal solutions have equal totals."""
+    return float(np.add.accumulate(weights[items])[-1]) if len(items) else 0.0
