@@ -37,6 +37,7 @@ class Inputs:
         if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and names.ndim == 1:
             if not ((names < 0) | (names >= self.n_items)).any():
                 return np.array(names, dtype=np.int64)
+            names = names.tolist()
         elif isinstance(names, str | bytes) or not isinstance(names, Iterable):
             raise UnknownItem(f"expected a list of items or labels, got {names!r:.100}")
         return np.array([self.item(name) for name in names], dtype=np.int64)

@@ -114,9 +114,8 @@ def _check_best_with_each(feasible: FeasibleSet, w: Weights) -> None:
         best, expected = feasible.best_with_each(w), FeasibleSet.best_with_each(feasible, w)
     except Unsupported:
         return
-    scale = 1e-9 * max(1.0, float(np.abs(w).sum()))
-    same = (best == expected) | (np.abs(best - expected) <= scale)
-    _demand(bool(same.all()), f"best_with_each gives {best}, one restricted call per item gives {expected}")
+    same = np.allclose(best, expected, rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(w).sum())))
+    _demand(same, f"best_with_each gives {best}, one restricted call per item gives {expected}")
     never = set(feasible.uncovered().tolist())
     _demand(
         never <= set(np.flatnonzero(np.isneginf(best)).tolist()), f"uncovered() names items that are covered: {never}"
@@ -206,10 +205,13 @@ def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, 
     """One item at a time, plain and compiled, must give what all items at once gave."""
     name = getattr(function, "__name__", str(function))
     rows = np.stack([np.asarray(row) for row in whole]) if isinstance(whole, tuple) else np.asarray(whole)[None]
-    for item in range(0, rows.shape[1], 7):
-        one = tuple(_pick(argument, item) for argument in arguments)
-        for how, call in (("one item at a time", function), ("compiled", compiled(function))):
-            got = call(*one)
+    for how, call in (("called one item at a time", function), ("compiled", compiled(function))):
+        for item in range(0, rows.shape[1], 7):
+            one = tuple(_pick(argument, item) for argument in arguments)
+            try:
+                got = call(*one)
+            except Exception as error:
+                raise ConformanceError(f"{name} cannot be {how}: {error!s:.500}") from error
             alone = np.array(got if isinstance(got, tuple) else (got,), dtype=np.float64)
             _demand(
                 np.array_equal(alone, rows[:, item]),

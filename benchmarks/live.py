@@ -1,0 +1,118 @@
+"""What live use costs: `make bench`. Every figure is measured in this run, beside the rival it is compared with."""
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+
+import numpy as np
+
+import semibandits as sb
+
+
+def median(function: Callable[[], object], repeats: int, inner: int = 1) -> float:
+    """Seconds per call, median of several measurements."""
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for _ in range(inner):
+            function()
+        times.append((time.perf_counter() - start) / inner)
+    return statistics.median(times)
+
+
+def played(n_items: int, k: int, rounds: int) -> tuple[sb.Learner, Callable[[], None]]:
+    """A learner past its initialisation, and a function that plays one round of it."""
+    learner = sb.Learner(sb.sets.TopK(n_items, k), sb.policies.CombUCB1())
+    generator = np.random.default_rng(0)
+    learner.observe(np.arange(n_items), generator.random(n_items))
+    weights = generator.random((256, k))
+    turn = iter(range(10**12))
+
+    def play() -> None:
+        decision = learner.ask()
+        learner.tell(decision.id, weights[next(turn) & 255])
+
+    for _ in range(rounds):
+        play()
+    return learner, play
+
+
+def million_items() -> None:
+    """ask + tell against the score arithmetic and NumPy's own selection on the same vector."""
+    n_items, k = 1_000_000, 100
+    learner, play = played(n_items, k, 3)
+    means = learner.estimates
+    widths = 1.0 / np.sqrt(learner.counts)
+    factor = np.sqrt(1.5 * np.log(learner.round))
+
+    def rival() -> None:
+        scores = means + factor * widths
+        np.argpartition(scores, n_items - k)[n_items - k :]
+
+    ours, theirs = [], []
+    for _ in range(15):  # alternately, so that both see the same machine
+        ours.append(median(play, 1))
+        theirs.append(median(rival, 1))
+    ask_tell, floor = statistics.median(ours), statistics.median(theirs)
+    print(f"ask + tell on TopK(1_000_000, 100)                {ask_tell * 1e3:8.2f} ms")
+    print(f"score arithmetic + numpy.argpartition             {floor * 1e3:8.2f} ms")
+    print(f"  ratio                                           {ask_tell / floor:8.2f}     (goal: at most 2)")
+
+
+def overhead() -> None:
+    """What the learner adds to the arithmetic and the oracle at 100 items."""
+    learner, play = played(100, 10, 1000)
+    feasible = sb.sets.TopK(100, 10)
+    means, widths = learner.estimates, 1.0 / np.sqrt(learner.counts)
+    ask_tell = median(play, 15, 1000)
+    bare = median(lambda: feasible.argmax(means + 3.0 * widths), 15, 1000)
+    print(f"ask + tell on TopK(100, 10)                       {ask_tell * 1e6:8.2f} µs")
+    print(f"score arithmetic + the set's argmax               {bare * 1e6:8.2f} µs")
+    print(f"  the learner itself                              {(ask_tell - bare) * 1e6:8.2f} µs  (goal: under 20)")
+
+
+def fresh_process(code: str, cold: bool) -> float:
+    """Seconds for a new interpreter to run this code; cold: without any compiled bytecode."""
+    times = []
+    for _ in range(9):
+        with tempfile.TemporaryDirectory() as folder:
+            env = {**os.environ, "PYTHONPYCACHEPREFIX": folder} if cold else dict(os.environ)
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], env=env, check=True)
+            times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+FIRST_ASK = "import semibandits as sb; sb.Learner({feasible}, sb.policies.CombUCB1()).ask()"
+
+
+def start() -> None:
+    """From nothing to the first decision."""
+    numpy_only = fresh_process("import numpy", cold=False)
+    imported = fresh_process("import numpy, semibandits", cold=False)
+    print(f"import numpy, in a fresh process                  {numpy_only * 1e3:8.1f} ms")
+    print(
+        f"import semibandits adds                           {(imported - numpy_only) * 1e3:8.1f} ms  (goal: under 150)"
+    )
+    for feasible in ("sb.sets.TopK(1000, 10)", "sb.sets.Enumerated([[0, 1], [2], [1, 3]])", "sb.sets.GridPaths(8)"):
+        code = FIRST_ASK.format(feasible=feasible)
+        warm, cold = (fresh_process(code, cold) for cold in (False, True))
+        print(f"process to first ask, {feasible:<27} {warm * 1e3:8.1f} ms  (without bytecode: {cold * 1e3:.0f} ms)")
+
+
+if __name__ == "__main__":
+    print(
+        f"Python {platform.python_version()}, NumPy {version('numpy')}, {os.cpu_count()} cores, {platform.machine()}\n"
+    )
+    million_items()
+    print()
+    overhead()
+    print()
+    start()

@@ -1,0 +1,160 @@
+"""Bad input is named and changes nothing."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pytest
+
+from semibandits import Learner, errors, policies, sets
+from semibandits.types import Decision, Items
+
+
+def snapshot(learner: Learner, path: "object") -> bytes:
+    learner.save(path)  # type: ignore[arg-type]
+    return path.read_bytes()  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.fixture
+def learner() -> Learner:
+    """With one decision outstanding, one finished, and one half told."""
+    learner = Learner(sets.TopK(6, 2), policies.CombUCB1(), labels=list("abcdef"), seed=1)
+    learner.tell(learner.ask().id, [0.5, 1.0])
+    learner.tell(learner.ask().id, {2: 0.25})
+    learner.ask()
+    return learner
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda x, d: x.tell(d.id, [0.5, NAN]), errors.BadWeights, "got nan"),
+        (lambda x, d: x.tell(d.id, [INF, 0.5]), errors.BadWeights, "got inf"),
+        (lambda x, d: x.tell(d.id, {4: NAN}), errors.BadWeights, "got nan"),
+        (lambda x, d: x.tell(d.id, [0.5, 1.5]), errors.BadWeights, r"bounds \(0.0, 1.0\), got 1.5"),
+        (lambda x, d: x.tell(d.id, [0.5, -1e-300]), errors.BadWeights, "got -1e-300"),
+        (lambda x, d: x.tell(d.id, [0.5]), errors.BadWeights, "expected 2 weights, got 1"),
+        (lambda x, d: x.tell(d.id, [0.5, 0.5, 0.5]), errors.BadWeights, "expected 2 weights, got 3"),
+        (lambda x, d: x.tell(d.id, 0.5), errors.BadWeights, "expected 2 weights, got 0.5"),
+        (lambda x, d: x.tell(d.id, [[0.5, 0.5]]), errors.BadWeights, "expected 2 weights"),
+        (lambda x, d: x.tell(d.id, [[0.5], 0.5]), errors.BadWeights, "expected 2 weights"),
+        (lambda x, d: x.tell(d.id, "no"), errors.BadWeights, "'no'"),
+        (lambda x, d: x.tell(d.id, ["0.5", 0.5]), errors.BadWeights, "numbers"),
+        (lambda x, d: x.tell(d.id, [True, 0.5]), errors.BadWeights, "truth value"),
+        (lambda x, d: x.tell(d.id, np.array([True, False])), errors.BadWeights, "numbers"),
+        (lambda x, d: x.tell(d.id, [None, 0.5]), errors.BadWeights, "numbers"),
+        (lambda x, d: x.tell(d.id, [2**64, 0]), errors.BadWeights, "18446744073709551616"),
+        (lambda x, d: x.tell(d.id, [1j, 0]), errors.BadWeights, "numbers"),
+        (lambda x, d: x.tell(d.id, {0: 0.5}), errors.UnknownItem, "not part of decision"),
+        (lambda x, d: x.tell(d.id, {4: 0.5, 0: 0.5}), errors.UnknownItem, "not part of decision"),
+        (lambda x, d: x.tell(d.id, {9: 0.5}), errors.UnknownItem, "no item 9: items are 0 to 5"),
+        (lambda x, d: x.tell(d.id, {-1: 0.5}), errors.UnknownItem, "no item -1"),
+        (lambda x, d: x.tell(d.id, {"z": 0.5}), errors.UnknownItem, "'z'"),
+        (lambda x, d: x.tell(d.id, {4.0: 0.5}), errors.UnknownItem, "no item 4.0"),
+        (lambda x, d: x.tell(d.id, {True: 0.5}), errors.UnknownItem, "no item True"),
+        (lambda x, d: x.tell("nonsense", [0.5, 0.5]), errors.UnknownDecision, "no decision 'nonsense'"),
+        (lambda x, d: x.tell(d, [0.5, 0.5]), errors.UnknownDecision, "decision.id"),
+        (lambda x, d: x.tell(foreign(), [0.5, 0.5]), errors.UnknownDecision, "no decision"),
+        (lambda x, d: x.cancel("nonsense"), errors.UnknownDecision, "no decision 'nonsense'"),
+        (lambda x, d: x.cancel(foreign()), errors.UnknownDecision, "no decision"),
+        (lambda x, d: x.observe([0, 9], [0.5, 0.5]), errors.UnknownItem, "no item 9"),
+        (lambda x, d: x.observe(np.array([0, -9]), [0.5, 0.5]), errors.UnknownItem, "no item -9"),
+        (lambda x, d: x.observe([0, 1], [0.5, NAN]), errors.BadWeights, "got nan"),
+        (lambda x, d: x.observe([0, 1], [0.5]), errors.BadWeights, "expected 2 weights, got 1"),
+        (lambda x, d: x.observe([0, 1]), errors.BadArgument, "items and weights"),
+        (lambda x, d: x.observe({0: 0.5}, [0.5]), errors.BadArgument, "items and weights"),
+        (lambda x, d: x.observe("abc", [0.5, 0.5, 0.5]), errors.UnknownItem, "list of items"),
+        (lambda x, d: x.ask(available=[0]), errors.EmptyFeasibleSet, "no choice of 2"),
+        (lambda x, d: x.ask(available=[0, 77]), errors.UnknownItem, "77"),
+    ],
+)
+def test_nothing_changes(
+    learner: Learner, tmp_path: object, call: Callable[[Learner, Decision], object], error: type[Exception], says: str
+) -> None:
+    path = tmp_path / "state.json"  # type: ignore[operator]
+    before = snapshot(learner, path)
+    with pytest.raises(error, match=says) as caught:
+        call(learner, learner.outstanding[-1])
+    assert isinstance(caught.value, errors.SemiBanditError)
+    assert snapshot(learner, path) == before
+
+
+def foreign() -> str:
+    return Learner(sets.TopK(6, 2), policies.CombUCB1(), seed=1).ask().id
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ([0, 5], errors.InfeasibleSolution),
+        ([0, 0], errors.InfeasibleSolution),
+        ([77], errors.InfeasibleSolution),
+        (ZeroDivisionError("boom"), errors.OracleFailed),
+    ],
+)
+def test_an_oracle_that_goes_wrong_changes_nothing(answer: object, error: type[Exception], tmp_path: object) -> None:
+    sane = sets.TopK(6, 2)
+    broken = False
+
+    def solver(weights: Items) -> Iterable[int]:
+        if not broken:
+            return sane.argmax(weights)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer  # type: ignore[return-value]
+
+    feasible = sets.Oracle(solver, 6, 2, contains=lambda items: list(items) != [0, 5])
+    learner = Learner(feasible, policies.CombUCB1())
+    learner.tell(learner.ask().id, [0.5, 0.5])
+    path = tmp_path / "state.json"  # type: ignore[operator]
+    before = snapshot(learner, path)
+    broken = True
+    with pytest.raises(error):
+        learner.ask()
+    assert snapshot(learner, path) == before
+    broken = False
+    assert learner.ask().round == 2
+
+
+class Careless(sets.TopK):
+    """A set of the user's own with a wrong oracle."""
+
+    verified = False
+
+    def argmax(self, weights: object) -> Items:
+        return np.array([0, 1, 2])
+
+
+def test_answers_of_the_users_own_sets_are_checked() -> None:
+    with pytest.raises(errors.InfeasibleSolution, match="3 items, more than max_size=2"):
+        Learner(Careless(4, 2), policies.CombUCB1()).ask()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"sense": "maximum"}, "'maximum'"),
+        ({"bounds": (1.0, 0.0)}, "lo < hi"),
+        ({"bounds": (0.0, INF)}, "finite"),
+        ({"bounds": 7}, "got 7"),
+        ({"labels": ["a"]}, "3 strings"),
+        ({"labels": ["a", "b", "a"]}, "'a' twice"),
+        ({"labels": "abc"}, "3 strings"),
+        ({"labels": [1, 2, 3]}, "3 strings"),
+        ({"seed": -1}, "got -1"),
+        ({"seed": 2**64}, "got 18446744073709551616"),
+        ({"uncovered": "maybe"}, "'maybe'"),
+    ],
+)
+def test_construction(options: dict[str, object], says: str) -> None:
+    with pytest.raises(errors.BadArgument, match=says):
+        Learner(sets.TopK(3, 1), policies.CombUCB1(), **options)  # type: ignore[arg-type]
+
+
+def test_construction_from_the_wrong_things() -> None:
+    with pytest.raises(errors.BadArgument, match="FeasibleSet"):
+        Learner([[0, 1]], policies.CombUCB1())  # type: ignore[arg-type]
+    with pytest.raises(errors.BadArgument, match="policy"):
+        Learner(sets.TopK(3, 1), "CombUCB1")  # type: ignore[arg-type]

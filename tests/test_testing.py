@@ -1,0 +1,171 @@
+"""The shipped checks find what is wrong with a set, an environment, a policy."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from semibandits import environments, policies, sets
+from semibandits.errors import ConformanceError
+from semibandits.testing import check_environment, check_policy, check_set
+from semibandits.types import Clock, Environment, FeasibleSet, Items, Params, Scalar, Stats, Weights
+
+
+class Base(sets.TopK):
+    def __init__(self) -> None:
+        super().__init__(6, 3)
+
+
+class SecondBest(Base):
+    def argmax(self, weights: object) -> Items:
+        honest = sets.TopK(6, 3)
+        return honest.restrict(exclude=honest.argmax(weights)[:1]).argmax(weights)  # type: ignore[arg-type]
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> sets.TopK:
+        return sets.TopK(6, 3).restrict(include, exclude)
+
+
+class Moody(Base):
+    calls = 0
+
+    def argmax(self, weights: object) -> Items:
+        self.calls += 1
+        return super().argmax(np.zeros(6)) if self.calls % 2 else np.array([3, 4, 5])
+
+
+class Unsorted(Base):
+    def argmax(self, weights: object) -> Items:
+        return super().argmax(weights)[::-1]  # type: ignore[arg-type]
+
+
+class TooShort(Base):
+    max_size = 2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.max_size = 2
+
+
+class Distrustful(Base):
+    def contains(self, items: Iterable[int]) -> bool:
+        return False
+
+
+class Gullible(Base):
+    def contains(self, items: Iterable[int]) -> bool:
+        return True
+
+
+class Forgetful(Base):
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> sets.TopK:
+        return self
+
+
+class Boastful(Base):
+    def best_with_each(self, weights: object) -> Weights:
+        return super().best_with_each(weights) + 1.0  # type: ignore[arg-type]
+
+
+class Vandal(Base):
+    def argmax(self, weights: object) -> Items:
+        items = super().argmax(weights)  # type: ignore[arg-type]
+        weights[0] += 1.0  # type: ignore[index]
+        return items
+
+
+@pytest.mark.parametrize(
+    ("feasible", "says"),
+    [
+        (SecondBest(), "argmax is worth|better than argmax"),
+        (Moody(), "same solution"),
+        (Unsorted(), "ascending"),
+        (TooShort(), "more than max_size=2"),
+        (Distrustful(), "contains must accept"),
+        (Gullible(), r"contains\(\[6\]\) must be False"),
+        (Forgetful(), "restrict"),
+        (Boastful(), "best_with_each"),
+        (Vandal(), "must not change"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_check_set_finds(feasible: FeasibleSet, says: str) -> None:
+    with pytest.raises(ConformanceError, match=says):
+        check_set(feasible)
+
+
+def test_check_set_takes_solvers_of_all_kinds() -> None:
+    top = sets.TopK(5, 2)
+    check_set(sets.Oracle(top.argmax, 5, 2))
+    check_set(sets.Oracle(top.argmax, 5, 2, signed=False))
+    check_set(sets.Oracle(lambda w: [int(np.argmax(w))], 5, 1, ratio=0.5))
+
+
+class Liar(environments.Bernoulli):
+    """Declares other means than it has."""
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        return 0.9 * super().weights(round, key, items)
+
+
+class Wild(environments.Bernoulli):
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        return 2.0 * super().weights(round, key, items)
+
+
+class Restless(environments.Bernoulli):
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        chosen = np.arange(self.n_items) if items is None else items
+        return np.random.default_rng(chosen.size).random(chosen.size)
+
+
+@pytest.mark.parametrize(
+    ("environment", "says"),
+    [
+        (Liar([0.5, 0.5]), "declared mean is 0.5"),
+        (Wild([0.5, 0.5]), "left the bounds"),
+        (Restless([0.5, 0.5, 0.5]), "same round must give the same weights"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_check_environment_finds(environment: Environment, says: str) -> None:
+    with pytest.raises(ConformanceError, match=says):
+        check_environment(environment)
+
+
+class Infinite(policies.CombUCB1):
+    prior = (0.0, 0.0, np.inf, 0.0)
+
+
+class Branching(policies.CombUCB1):
+    """Not array-safe: it treats all items alike."""
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[2] + np.max(item)
+
+
+class Uncompilable(policies.CombUCB1):
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[2] + c[0] * s[3] * len(f"{key:x}") ** 0
+
+
+class Amnesiac(policies.CombUCB1):
+    @staticmethod
+    def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
+        return s
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        (Infinite(), "finite"),
+        (Branching(), "one item at a time"),
+        (Uncompilable(), "cannot be compiled"),
+        (Amnesiac(), "forget must undo"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_check_policy_finds(policy: policies.CombUCB1, says: str) -> None:
+    with pytest.raises(ConformanceError, match=says):
+        check_policy(policy)
