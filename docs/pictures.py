@@ -1,0 +1,87 @@
+"""Draws the two problems of the paper with their item numbers, from the actual sets: `python docs/pictures.py`."""
+
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import semibandits as sb
+
+FOLDER = Path(__file__).parent / "img"
+STYLE = (
+    "<style>text{font:13px system-ui,sans-serif;text-anchor:middle;fill:#222}"
+    ".edge{stroke:#888;stroke-width:2}.best{stroke:#c0392b;stroke-width:4}.node{fill:#fff;stroke:#444;stroke-width:1.5}"
+    ".start{fill:#c0392b}.end{fill:#2471a3}.tag{fill:#fff;stroke:#ccc}.small{font-size:10px;fill:#555}</style>"
+)
+
+Point = tuple[float, float]
+
+
+def edge(tail: Point, head: Point, label: object, best: bool) -> str:
+    """A line from node to node with an arrow's head before the end and the item's number in the middle."""
+    (x1, y1), (x2, y2) = tail, head
+    length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
+    dx, dy = (x2 - x1) / length, (y2 - y1) / length
+    x1, y1, x2, y2 = x1 + 12 * dx, y1 + 12 * dy, x2 - 14 * dx, y2 - 14 * dy
+    back = (x2 - 9 * dx, y2 - 9 * dy)
+    corners = ((x2, y2), (back[0] - 5 * dy, back[1] + 5 * dx), (back[0] + 5 * dy, back[1] - 5 * dx))
+    wing = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    kind, color = ("best", "#c0392b") if best else ("edge", "#888")
+    middle = ((x1 + x2) / 2, (y1 + y2) / 2)
+    return (
+        f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{back[0]:.1f}" y2="{back[1]:.1f}"/>'
+        f'<polygon points="{wing}" fill="{color}"/>'
+        f'<rect class="tag" x="{middle[0] - 13:.1f}" y="{middle[1] - 9:.1f}" width="26" height="18" rx="5"/>'
+        f'<text x="{middle[0]:.1f}" y="{middle[1] + 4.5:.1f}">{escape(str(label))}</text>'
+    )
+
+
+def node(at: Point, kind: str, label: str) -> str:
+    name = f'<text class="small" x="{at[0] - 22:.1f}" y="{at[1] - 9:.1f}">{escape(label)}</text>' if label else ""
+    return f'<circle class="node {kind}" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="8"/>' + name
+
+
+def page(width: int, height: int, title: str, parts: list[str]) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f'<title>{escape(title)}</title><rect width="{width}" height="{height}" fill="#fff"/>{STYLE}\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
+    )
+
+
+def grid_path(m: int = 3) -> str:
+    problem = sb.problems.grid_path(m, sigma=0.4)
+    grid = problem.feasible
+    assert isinstance(grid, sb.sets.GridPaths)
+    best = set(problem.optimum.tolist())
+    place = {(row, column): (60.0 + 110 * column, 45.0 + 100 * row) for row in range(m + 1) for column in range(m + 1)}
+    parts = [edge(place[tail], place[head], item, item in best) for item, (tail, head) in enumerate(grid.edges)]
+    kinds = {(0, 0): "start", (m, m): "end"}
+    parts += [node(at, kinds.get(name, ""), f"({name[0]}, {name[1]})") for name, at in place.items()]
+    return page(120 + 110 * m, 95 + 100 * m, f"GridPaths({m}): items, nodes (row, column), best path", parts)
+
+
+def k_path(n_items: int = 12, k: int = 3) -> str:
+    problem = sb.problems.k_path(n_items, k, gap=0.5)
+    best = set(problem.optimum.tolist())
+    paths = n_items // k
+    middle = 35.0 + 35 * (paths - 1)
+    start, end = (40.0, middle), (40.0 + 130 * k + 60, middle)
+    parts, nodes = [], []
+    for item in range(n_items):
+        path, step = divmod(item, k)
+        y = 35.0 + 70 * path
+        tail = start if step == 0 else (70.0 + 130 * step, y)
+        head = end if step == k - 1 else (70.0 + 130 * (step + 1), y)
+        parts.append(edge(tail, head, item, item in best))
+        if step:
+            nodes.append(node(tail, "", ""))
+    parts += [*nodes, node(start, "start", ""), node(end, "end", "")]
+    return page(140 + 130 * k, 70 * paths, f"KPaths({n_items}, {k}): items, best path", parts)
+
+
+PICTURES = {"grid_path.svg": grid_path, "k_path.svg": k_path}
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, draw in PICTURES.items():
+        (FOLDER / name).write_text(draw(), encoding="utf-8")
