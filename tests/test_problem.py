@@ -49,6 +49,19 @@ def test_solutions_inside_and_around_tied_optima() -> None:
     np.testing.assert_array_equal(problem.item_gaps, [np.nan, np.nan, np.nan, 0.75, 0.625])
 
 
+def test_a_great_many_tied_optima(monkeypatch: pytest.MonkeyPatch) -> None:
+    tied = Problem(sets.TopK(100, 50), environments.Bernoulli([0.5] * 60 + [0.25] * 40))
+    np.testing.assert_array_equal(tied.item_gaps[50:], [0.25] * 50)
+    assert tied.min_gap == 0.25
+    flat = Problem(sets.GridPaths(12), environments.Bernoulli([0.5] * 311 + [0.25]))
+    assert flat.optimum.size == 24
+    assert set(flat.item_gaps[~np.isnan(flat.item_gaps)]) == {0.25, np.inf}  # inf: no way from there to the last edge
+    solver = Problem(sets.Oracle(sets.TopK(30, 15).argmax, 30, 15), environments.Bernoulli([0.5] * 29 + [0.25]))
+    monkeypatch.setattr("semibandits.problem.SEARCH_LIMIT", 500)
+    with pytest.raises(errors.Unsupported, match="tied with the optimum that 500 were not enough"):
+        _ = solver.item_gaps
+
+
 def test_every_solution_optimal() -> None:
     problem = Problem(sets.TopK(3, 2), environments.Bernoulli([0.5, 0.5, 0.5]))
     assert problem.min_gap == math.inf

@@ -12,6 +12,9 @@ from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution
 from semibandits.sets.base import check_items, solve
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, total
 
+SEARCH_LIMIT = 20_000
+"""How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
+
 
 class Problem:
     """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
@@ -91,10 +94,14 @@ class Problem:
         1e-12·max(1, |f*|) count as ties.
         """
         self._need_exact_oracle()
-        gaps = self._best - self.feasible.best_with_each(self._signed_means)
+        runner_up = self.feasible.runner_up_with_each(self._signed_means, self._tolerance)
+        if runner_up is not None:
+            gaps = self._best - runner_up
+        else:
+            gaps = self._best - self.feasible.best_with_each(self._signed_means)
+            for item in np.setdiff1d(np.flatnonzero(gaps <= self._tolerance), self.optimum):  # tied: look behind it
+                gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
         gaps[self.optimum] = np.nan
-        for item in np.flatnonzero(gaps <= self._tolerance):  # in another optimal solution: look behind it
-            gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
         gaps.setflags(write=False)
         return gaps
 
@@ -123,10 +130,15 @@ class Problem:
         Best first (Lawler 1972): take the best solution; while it is tied with the optimum, split the rest of its set
         into parts that leave one of its items out, and parts that contain all of it and something more.
         """
+        solved = 0
         order = itertools.count()
         queue: list[tuple[float, int, Items, FeasibleSet]] = []
 
         def push(part: FeasibleSet) -> None:
+            nonlocal solved
+            solved += 1
+            if solved > SEARCH_LIMIT:
+                raise Unsupported(f"so many solutions are tied with the optimum that {SEARCH_LIMIT:,} were not enough")
             items = solve(part, self._signed_means)
             heapq.heappush(queue, (self._best - total(self._signed_means, items), next(order), items, part))
 

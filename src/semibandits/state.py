@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 import msgspec
@@ -58,15 +58,15 @@ def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:
     body = msgspec.json.encode(learner)
     data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
+        beside.replace(target)
     except BaseException:
-        os.unlink(name)
+        beside.unlink(missing_ok=True)
         raise
 
 

@@ -11,6 +11,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,7 +32,8 @@ Clock: TypeAlias = tuple[Scalar, ...]
 Params: TypeAlias = tuple[float, ...]
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Decision:
     """What a learner decided: choose `items`, then tell it their weights under `id`."""
 
     id: str
@@ -92,6 +94,13 @@ class FeasibleSet(ABC):
             except EmptyFeasibleSet:
                 continue
         return best
+
+    def runner_up_with_each(self, weights: ArrayLike, tolerance: float) -> Weights | None:
+        """As `best_with_each`, but among the solutions that are worse than the best by more than `tolerance`.
+
+        None where the set knows no quick way; a `Problem` then searches through the tied solutions.
+        """
+        return None
 
     def uncovered(self) -> Items:
         """Items that no solution contains, as far as the set knows without searching."""

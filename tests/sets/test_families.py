@@ -72,6 +72,27 @@ def test_best_with_each(family: str, data: st.DataObject) -> None:
 
 
 @families
+@settings(max_examples=300)
+@given(data=st.data())
+def test_runner_up_with_each(family: str, data: st.DataObject) -> None:
+    feasible, solutions = data.draw(strategies.FAMILIES[family])
+    weights = data.draw(
+        st.lists(st.integers(-3, 3).map(lambda i: i / 4), min_size=feasible.n_items, max_size=feasible.n_items)
+    )
+    excluded = data.draw(st.sets(st.integers(0, feasible.n_items - 1), max_size=1))
+    if len(left := restricted(solutions, set(), excluded)) > 0:
+        feasible, solutions = feasible.restrict(exclude=excluded), left
+    got = feasible.runner_up_with_each(weights, 1e-12)
+    if family == "Oracle":
+        assert got is None
+        return
+    best = best_value(solutions, weights)
+    worse = [one for one in solutions if value(one, weights) < best]
+    assert got is not None
+    assert got.tolist() == best_with_each(worse, weights, feasible.n_items)
+
+
+@families
 @settings(max_examples=40)
 @given(data=st.data())
 def test_contains_exactly_the_solutions(family: str, data: st.DataObject) -> None:

@@ -82,7 +82,13 @@ class Enumerated(FeasibleSet):
         return restricted
 
     def best_with_each(self, weights: ArrayLike) -> Weights:
+        return self._best_of_each(self._totals(weights))
+
+    def runner_up_with_each(self, weights: ArrayLike, tolerance: float) -> Weights:
         totals = self._totals(weights)
+        return self._best_of_each(np.where(totals < totals.max() - tolerance, totals, -np.inf))
+
+    def _best_of_each(self, totals: Weights) -> Weights:
         best = np.full(self.n_items + 1, -np.inf)
         for column in self._columns:
             np.maximum.at(best, column, totals)

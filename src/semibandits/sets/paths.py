@@ -17,6 +17,8 @@ from semibandits.types import FeasibleSet, Items, Weights
 Node = Hashable
 Arc = tuple[int, int]
 """(item, node at its other end)"""
+Plan = list[tuple[int, Arc, list[Arc]]]
+"""A node, its first arc, its other arcs; ordered so that what an arc leads to is known when it is read."""
 
 
 class DagPaths(FeasibleSet):
@@ -102,7 +104,6 @@ class DagPaths(FeasibleSet):
             raise EmptyFeasibleSet(f"no path leads from {self.source!r} to {self.target!r}")
         self._useful = [item for item in live if self._tails[item] in forth and self._heads[item] in back]
         self._usable = frozenset(self._useful)
-        # For each node, ordered so that what an arc leads to is known when it is read.
         self._backward = self._plan(self._tails, self._heads, lambda node: -self._rank[node])
         self._forward = self._plan(self._heads, self._tails, lambda node: self._rank[node])
 
@@ -118,15 +119,13 @@ class DagPaths(FeasibleSet):
                     stack.append(head)
         return reached
 
-    def _plan(self, near: list[int], far: list[int], order: Callable[[int], int]) -> list[tuple[int, Arc, list[Arc]]]:
+    def _plan(self, near: list[int], far: list[int], order: Callable[[int], int]) -> Plan:
         arcs: dict[int, list[Arc]] = {}
         for item in self._useful:
             arcs.setdefault(near[item], []).append((item, far[item]))
         return [(node, arcs[node][0], arcs[node][1:]) for node in sorted(arcs, key=order)]
 
-    def _best(
-        self, w: list[float], plan: list[tuple[int, Arc, list[Arc]]], step: list[Arc] | None = None
-    ) -> list[float]:
+    def _best(self, w: list[float], plan: Plan, step: list[Arc] | None = None) -> list[float]:
         """For every node the best total from there to the end of the plan, and the first arc of a way to it."""
         value = [0.0] * len(self._names)
         for node, first, others in plan:
@@ -191,6 +190,35 @@ class DagPaths(FeasibleSet):
         for item in self._useful:
             best[item] = forward[self._tails[item]] + w[item] + backward[self._heads[item]]
         return best
+
+    def runner_up_with_each(self, weights: ArrayLike, tolerance: float) -> Weights:
+        """A path is worse than the best exactly if it takes an arc that loses against the best one out of its node.
+
+        So both passes are made twice: over all paths, and over those that have taken such an arc.
+        """
+        w = check_weights(weights, self.n_items).tolist()
+        ahead = self._best(w, self._backward)
+        loses = {
+            item for item in self._useful if ahead[self._tails[item]] - (w[item] + ahead[self._heads[item]]) > tolerance
+        }
+        behind = self._best(w, self._forward)
+        worse_ahead = self._best_losing(w, self._backward, ahead, loses)
+        worse_behind = self._best_losing(w, self._forward, behind, loses)
+        best = np.full(self.n_items, -np.inf)
+        for item in self._useful:
+            tail, head = self._tails[item], self._heads[item]
+            if item in loses:
+                best[item] = behind[tail] + w[item] + ahead[head]
+            else:
+                best[item] = w[item] + max(worse_behind[tail] + ahead[head], behind[tail] + worse_ahead[head])
+        return best
+
+    def _best_losing(self, w: list[float], plan: Plan, best: list[float], loses: set[int]) -> list[float]:
+        """As `_best`, over the ways with an arc that loses."""
+        value = [-np.inf] * len(self._names)
+        for node, first, others in plan:
+            value[node] = max(w[item] + (best if item in loses else value)[far] for item, far in (first, *others))
+        return value
 
     def uncovered(self) -> Items:
         return np.setdiff1d(np.arange(self.n_items), self._useful)

@@ -78,6 +78,42 @@ class TopK(FeasibleSet):
         best[items] = value
         return best
 
+    def runner_up_with_each(self, weights: ArrayLike, tolerance: float) -> Weights:
+        """One exchange away from a best solution with the item: the exchange that costs least, but above tolerance."""
+        w = check_weights(weights, self.n_items)
+        items = self.argmax(w)
+        value = total(w, items)
+        free = np.arange(self.n_items) if self._free is None else self._free
+        inside = free[np.isin(free, items)]
+        outside = np.setdiff1d(free, inside, assume_unique=True)
+        runner_up = np.full(self.n_items, -np.inf)
+        if inside.size == 0 or outside.size == 0:
+            return runner_up
+        inside = inside[np.argsort(w[inside], kind="stable")]
+        comes = np.sort(w[outside])
+        # Only two items inside matter: the weakest, and the weakest that is better than all outside.
+        better = int(np.searchsorted(w[inside], comes[-1] + tolerance, side="right"))
+
+        def least_loss(kept: int | None = None) -> float:
+            """Of the exchanges that lose more than the tolerance, and keep the item of this rank."""
+            goes = w[inside] if kept is None else np.delete(w[inside], kept)
+            losses = [
+                goes[i] - comes[j]
+                for i in {0, int(np.searchsorted(goes, comes[-1] + tolerance, side="right"))}
+                if i < goes.size
+                for j in {comes.size - 1, int(np.searchsorted(comes, goes[i] - tolerance)) - 1}
+                if j >= 0 and goes[i] - comes[j] > tolerance
+            ]
+            return float(min(losses, default=np.inf))
+
+        runner_up[items] = value - least_loss()
+        for rank in {0, better} & set(range(inside.size)):
+            runner_up[inside[rank]] = value - least_loss(kept=rank)
+        # An item outside takes the place of the weakest; where that is no loss, one more exchange must be.
+        loss = w[inside[0]] - w[outside]
+        runner_up[outside] = value - np.where(loss > tolerance, loss, loss + least_loss(kept=0))
+        return runner_up
+
     def uncovered(self) -> Items:
         return np.flatnonzero(np.isneginf(self.best_with_each(np.zeros(self.n_items))))
 
