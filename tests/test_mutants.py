@@ -17,8 +17,8 @@ MUTANTS = {
     "Init averages": ("agent.py", 'if initial and self.init == "paper":', "if False:"),
     "counts start at 0 after Init": (
         "agent.py",
-        "        self._observe(round, int(rng.below(self._feedback_key, round)), items, x)",
-        "        self._observe(round, int(rng.below(self._feedback_key, round)), items, x)\n"
+        "        self._observe(round, self._key(self._feedback_key, round), items, x)",
+        "        self._observe(round, self._key(self._feedback_key, round), items, x)\n"
         "        if initial:\n"
         "            self.stats[0, items] = 0.0",
     ),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits.errors import BadArgument, UncoveredItems, Unsupported
 from semibandits.sets.base import solve
-from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Items, Sense, Weights
+from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Items, Sense, Stats, Weights
 
 Uncovered = Literal["error", "ignore"]
 
@@ -134,7 +134,7 @@ class IndexAgent:
 
     def scores(self, round: int) -> Weights:
         """U_t on the policy's scale."""
-        key = int(rng.below(self._policy_key, round))
+        key = self._key(self._policy_key, round)
         clock = self.policy.clock(round, key, self.params)
         scores: Weights = self.policy.score(self._rows, clock, key, self._item_numbers, self.params)
         return scores if self.feasible.signed else np.minimum(scores, 1.0)
@@ -143,7 +143,7 @@ class IndexAgent:
         """Takes in the weights, scaled to [0, 1], of items chosen in that round (by Init or not)."""
         if initial and self.init == "paper":
             items, x = self._overwrite(round, items, x)
-        self._observe(round, int(rng.below(self._feedback_key, round)), items, x)
+        self._observe(round, self._key(self._feedback_key, round), items, x)
 
     def learn_logged(self, round: int, items: Items, x: Weights) -> None:
         """Takes in observations made elsewhere; an item may occur any number of times."""
@@ -152,15 +152,23 @@ class IndexAgent:
         first = np.flatnonzero(np.diff(items, prepend=-1))
         occurrence = np.arange(items.size) - np.repeat(first, np.diff(first, append=items.size))
         by_layer = np.argsort(occurrence, kind="stable")
-        above = int(rng.below(self._feedback_key, 0))
+        above = self._key(self._feedback_key, 0)
         for layer in np.split(by_layer, np.cumsum(np.bincount(occurrence))[:-1]):
             self.logged += 1
-            self._observe(round, int(rng.below(above, self.logged)), items[layer], x[layer])
+            self._observe(round, self._key(above, self.logged), items[layer], x[layer])
+
+    def _key(self, above: int, number: int) -> int:
+        return int(rng.below(above, number)) if self.policy.random else 0
 
     def _observe(self, round: int, key: int, items: Items, x: Weights) -> None:
-        before = tuple(self.stats[:, items])
-        after = self.policy.observe(before, x, round, key, self._item_numbers[items], self.params)
-        for row, values in zip(self._rows, after, strict=True):
+        numbers = self._item_numbers[items]
+        self._write(items, self.policy.observe(self._read(items), x, round, key, numbers, self.params))
+
+    def _read(self, items: Items) -> Stats:
+        return tuple([row[items] for row in self._rows])
+
+    def _write(self, items: Items, stats: Stats) -> None:
+        for row, values in zip(self._rows, stats, strict=True):
             row[items] = values
 
     def _overwrite(self, round: int, items: Items, x: Weights) -> tuple[Items, Weights]:
@@ -170,11 +178,7 @@ class IndexAgent:
             items, x = items[newer], x[newer]
         again = items[self.init_round[items] > 0]
         if again.size:
-            before = tuple(self.stats[:, again])
-            for row, values in zip(
-                self._rows, self.policy.forget(before, self.init_x[again], round, self.params), strict=True
-            ):
-                row[again] = values
+            self._write(again, self.policy.forget(self._read(again), self.init_x[again], round, self.params))
         self.init_round[items] = round
         self.init_x[items] = x
         return items, x

@@ -70,7 +70,7 @@ class Inputs:
             raise BadWeights(f"weights must be numbers, got {weights!r:.200}")
         values = values.astype(np.float64)
         inside = (values >= self.bounds[0]) & (values <= self.bounds[1])
-        if not inside.all():
+        if np.count_nonzero(inside) < count:  # a quick all()
             raise BadWeights(f"weights must be within the bounds {self.bounds}, got {values[np.argmin(inside)]}")
         return values
 

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import secrets
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -95,7 +96,7 @@ class Learner:
         self._round = 0
         self._pending = np.zeros(feasible.n_items, dtype=np.int64)
         self._outstanding: dict[str, _Record] = {}
-        self._finished: dict[str, _Record] = {}
+        self._finished: OrderedDict[str, _Record] = OrderedDict()
         self._lock = threading.RLock()
 
     # Deciding
@@ -125,7 +126,7 @@ class Learner:
             record = self._record(id)
             if record.cancelled:
                 raise UnknownDecision(f"decision {id} was cancelled")
-            if isinstance(weights, Mapping):
+            if not isinstance(weights, np.ndarray) and isinstance(weights, Mapping):
                 items, values = self._inputs.pairs(list(weights), list(weights.values()))
                 positions = self._positions(id, record, items)
             else:
@@ -345,7 +346,7 @@ class Learner:
     def _finish(self, id: str) -> None:
         self._finished[id] = self._outstanding.pop(id)
         if len(self._finished) > self.REMEMBERED:
-            del self._finished[next(iter(self._finished))]
+            self._finished.popitem(last=False)
 
     def _decision(self, id: str, record: _Record) -> Decision:
         labels = None if self._inputs.labels is None else tuple(self._inputs.names(record.items))

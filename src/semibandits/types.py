@@ -138,6 +138,8 @@ class IndexPolicy(ABC):
     init: Init = "all"
     """How to begin: the paper's Init, Init that keeps every observation, or no separate phase."""
     needs_horizon: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    """Whether the functions use their `key`; where not, they are given 0 and nothing is spent on it."""
 
     def params(self, game: Game) -> Params:
         """Constants of the formula, worked out once per game."""

@@ -28,6 +28,7 @@ class CombUCB1(IndexPolicy):
     # (count, sum, mean, 1 / sqrt(count)): the last two are kept so that a score is one multiplication and one addition.
     # An unseen item has "mean" 1 and no width: the upper bound of the weights.
     prior: ClassVar[Stats] = (0.0, 0.0, 1.0, 0.0)
+    random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if (

@@ -26,7 +26,7 @@ def check_weights(weights: ArrayLike, n_items: int) -> Weights:
     if w.shape != (n_items,):
         raise BadWeights(f"expected {n_items} weights, one per item, got an array of shape {w.shape}")
     finite = np.isfinite(w)
-    if not finite.all():
+    if np.count_nonzero(finite) < n_items:  # a quick all()
         item = int(np.argmin(finite))
         raise BadWeights(f"weights must be finite, got {w[item]} for item {item}")
     return w

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -66,6 +65,8 @@ def simulate(
     workers = 1 if threads is None else _count("threads", threads)
     if executor is not None and threads is not None:
         raise BadArgument("give either threads or an executor, not both")
+    from importlib.metadata import version  # costs more than all of this module
+
     _ = problem.optimum  # an oracle that fails does so here, once, and every worker gets the answer
     started = time.perf_counter()
     curves = np.empty((len(listed), runs, rounds.size))
