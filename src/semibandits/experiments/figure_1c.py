@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
+from signal import SIG_DFL, SIGINT, signal
 from typing import NamedTuple
 
 from semibandits.policies import CombUCB1
@@ -62,8 +63,10 @@ def run_cell(m: int, sigma: float, *, runs: int, seed: int, executor: Executor |
 
 
 def processes() -> ProcessPoolExecutor:
-    """One fresh process per core."""
-    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
+    """One fresh process per core; Ctrl-C ends them at once and without a word."""
+    return ProcessPoolExecutor(
+        os.cpu_count(), mp_context=get_context("spawn"), initializer=signal, initargs=(SIGINT, SIG_DFL)
+    )
 
 
 def table(cells: Iterable[Cell]) -> str:
