@@ -18,7 +18,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_reproduce_prints_a_table_and_fails_where_a_point_differs() -> None:
-    result = CliRunner().invoke(main, ["reproduce", "--largest", "1", "--runs", "2"])
+    result = CliRunner().invoke(main, ["reproduce", "--largest", "1", "--runs", "12"])
     assert result.exit_code == 1, result.output
     assert "published" in result.stdout
     assert "DIFFERS" in result.stdout
