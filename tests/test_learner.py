@@ -109,8 +109,8 @@ def test_cancelled_decisions_are_forgotten_and_their_items_are_unseen_again() ->
         learner.tell(first.id, [1.0, 1.0])
     assert learner.ask().items.tolist() == [0, 1]  # Init still needs them
     learner.tell(second.id, [0.0, 0.0])
-    with pytest.raises(errors.UnknownDecision, match="already has all its feedback"):
-        learner.cancel(second.id)
+    learner.cancel(second.id)  # nothing is left to wait for
+    assert learner.tell(second.id, [0.0, 0.0]) == 0
 
 
 def test_init_with_feedback_outstanding() -> None:
@@ -158,6 +158,7 @@ def test_available_limits_one_choice() -> None:
     assert learner.ask(available=[4, 1, 3]).items.tolist() == [1, 3]
     assert learner.ask(available=["a", "e"]).items.tolist() == [0, 4]
     assert learner.ask(available=np.array([True, True, False, False, False])).items.tolist() == [0, 1]
+    assert learner.ask(available=[False, True, False, True, False]).items.tolist() == [1, 3]
     before = learner.round
     with pytest.raises(errors.EmptyFeasibleSet):
         learner.ask(available=[2])
@@ -245,7 +246,7 @@ def test_items_in_no_solution_are_named_or_ignored() -> None:
     learner = Learner(hidden, ucb())
     learner.tell(learner.ask().id, [1.0])
     learner.tell(learner.ask().id, [1.0])
-    with pytest.raises(errors.UncoveredItems, match="item 1;"):
+    with pytest.raises(errors.UncoveredItems, match="no solution with item 1 when asked"):
         learner.ask()
     assert learner.round == 2
     for feasible in (dead_end, hidden):
@@ -321,6 +322,22 @@ def test_labels_everywhere() -> None:
         flights.tell(second.id, {"AMS-FRA": 1.0, 0: 1.0})
     with pytest.raises(errors.UnknownItem, match="no labels"):
         Learner(sets.TopK(3, 2), ucb()).observe(["a"], [1.0])
+
+
+def test_empty_solutions_are_decisions_too() -> None:
+    learner = Learner(sets.Enumerated([[], [0]]), ucb(), sense="min", bounds=(5.0, 6.0))
+    learner.tell(learner.ask().id, [5.5])
+    for feedback in ([], {}):
+        decision = learner.ask()
+        assert decision.items.tolist() == []
+        assert learner.tell(decision.id, feedback) == 0
+        assert learner.outstanding == []
+
+
+def test_estimates_stay_within_the_bounds() -> None:
+    learner = Learner(sets.TopK(2, 1), ucb(), sense="min", bounds=(0.1, 0.7))
+    learner.observe({0: 0.1, 1: 0.7})
+    assert learner.estimates.tolist() == [0.1, 0.7]
 
 
 def test_threads_may_share_a_learner() -> None:

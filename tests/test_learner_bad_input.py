@@ -1,17 +1,20 @@
 """Bad input is named and changes nothing."""
 
+import copy
+import pickle
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from semibandits import Learner, errors, policies, sets
-from semibandits.types import Decision, Items
+from semibandits.types import Decision, Items, Params, Scalar, Stats
 
 
-def snapshot(learner: Learner, path: "object") -> bytes:
-    learner.save(path)  # type: ignore[arg-type]
-    return path.read_bytes()  # type: ignore[attr-defined,no-any-return]
+def snapshot(learner: Learner, path: Path) -> bytes:
+    learner.save(path)
+    return path.read_bytes()
 
 
 @pytest.fixture
@@ -33,14 +36,16 @@ NAN, INF = float("nan"), float("inf")
         (lambda x, d: x.tell(d.id, [0.5, NAN]), errors.BadWeights, "got nan"),
         (lambda x, d: x.tell(d.id, [INF, 0.5]), errors.BadWeights, "got inf"),
         (lambda x, d: x.tell(d.id, {4: NAN}), errors.BadWeights, "got nan"),
-        (lambda x, d: x.tell(d.id, [0.5, 1.5]), errors.BadWeights, r"bounds \(0.0, 1.0\), got 1.5"),
+        (lambda x, d: x.tell(d.id, [0.5, 1.5]), errors.BadWeights, r"bounds \(0.0, 1.0\), got 1.5 for item f"),
         (lambda x, d: x.tell(d.id, [0.5, -1e-300]), errors.BadWeights, "got -1e-300"),
         (lambda x, d: x.tell(d.id, [0.5]), errors.BadWeights, "expected 2 weights, got 1"),
         (lambda x, d: x.tell(d.id, [0.5, 0.5, 0.5]), errors.BadWeights, "expected 2 weights, got 3"),
-        (lambda x, d: x.tell(d.id, 0.5), errors.BadWeights, "expected 2 weights, got 0.5"),
+        (lambda x, d: x.tell(d.id, 0.5), errors.BadWeights, "expected 2 weights in the order of the items, got 0.5"),
         (lambda x, d: x.tell(d.id, [[0.5, 0.5]]), errors.BadWeights, "expected 2 weights"),
         (lambda x, d: x.tell(d.id, [[0.5], 0.5]), errors.BadWeights, "expected 2 weights"),
         (lambda x, d: x.tell(d.id, "no"), errors.BadWeights, "'no'"),
+        (lambda x, d: x.tell(d.id, {0.5, 0.25}), errors.BadWeights, "order of the items"),
+        (lambda x, d: x.tell(d.id, np.ma.array([0.5, 0.9], mask=[0, 1])), errors.BadWeights, "masked"),
         (lambda x, d: x.tell(d.id, ["0.5", 0.5]), errors.BadWeights, "numbers"),
         (lambda x, d: x.tell(d.id, [True, 0.5]), errors.BadWeights, "truth value"),
         (lambda x, d: x.tell(d.id, np.array([True, False])), errors.BadWeights, "numbers"),
@@ -66,14 +71,21 @@ NAN, INF = float("nan"), float("inf")
         (lambda x, d: x.observe([0, 1]), errors.BadArgument, "items and weights"),
         (lambda x, d: x.observe({0: 0.5}, [0.5]), errors.BadArgument, "items and weights"),
         (lambda x, d: x.observe("abc", [0.5, 0.5, 0.5]), errors.UnknownItem, "list of items"),
-        (lambda x, d: x.ask(available=[0]), errors.EmptyFeasibleSet, "no choice of 2"),
+        (
+            lambda x, d: x.ask(available=[0]),
+            errors.EmptyFeasibleSet,
+            "available: there is no choice of 2 items",
+        ),
         (lambda x, d: x.ask(available=[0, 77]), errors.UnknownItem, "77"),
+        (lambda x, d: x.ask(available=np.array(3)), errors.UnknownItem, "list of items"),
+        (lambda x, d: x.observe(np.array(1), [0.5]), errors.UnknownItem, "list of items"),
+        (lambda x, d: x.intervals("a"), errors.BadArgument, "confidence"),
     ],
 )
 def test_nothing_changes(
-    learner: Learner, tmp_path: object, call: Callable[[Learner, Decision], object], error: type[Exception], says: str
+    learner: Learner, tmp_path: Path, call: Callable[[Learner, Decision], object], error: type[Exception], says: str
 ) -> None:
-    path = tmp_path / "state.json"  # type: ignore[operator]
+    path = tmp_path / "state.json"
     before = snapshot(learner, path)
     with pytest.raises(error, match=says) as caught:
         call(learner, learner.outstanding[-1])
@@ -94,7 +106,7 @@ def foreign() -> str:
         (ZeroDivisionError("boom"), errors.OracleFailed),
     ],
 )
-def test_an_oracle_that_goes_wrong_changes_nothing(answer: object, error: type[Exception], tmp_path: object) -> None:
+def test_an_oracle_that_goes_wrong_changes_nothing(answer: object, error: type[Exception], tmp_path: Path) -> None:
     sane = sets.TopK(6, 2)
     broken = False
 
@@ -108,7 +120,7 @@ def test_an_oracle_that_goes_wrong_changes_nothing(answer: object, error: type[E
     feasible = sets.Oracle(solver, 6, 2, contains=lambda items: list(items) != [0, 5])
     learner = Learner(feasible, policies.CombUCB1())
     learner.tell(learner.ask().id, [0.5, 0.5])
-    path = tmp_path / "state.json"  # type: ignore[operator]
+    path = tmp_path / "state.json"
     before = snapshot(learner, path)
     broken = True
     with pytest.raises(error):
@@ -143,6 +155,11 @@ def test_answers_of_the_users_own_sets_are_checked() -> None:
         ({"labels": ["a", "b", "a"]}, "'a' twice"),
         ({"labels": "abc"}, "3 strings"),
         ({"labels": [1, 2, 3]}, "3 strings"),
+        ({"labels": 5}, "3 strings"),
+        ({"labels": {"a", "b", "c"}}, "3 strings"),
+        ({"labels": {"a": 0, "b": 1, "c": 2}}, "3 strings"),
+        ({"labels": ["a", "b", "\ud800"]}, "printable"),
+        ({"bounds": (0.0, 1e308)}, "finite"),
         ({"seed": -1}, "got -1"),
         ({"seed": 2**64}, "got 18446744073709551616"),
         ({"uncovered": "maybe"}, "'maybe'"),
@@ -151,6 +168,67 @@ def test_answers_of_the_users_own_sets_are_checked() -> None:
 def test_construction(options: dict[str, object], says: str) -> None:
     with pytest.raises(errors.BadArgument, match=says):
         Learner(sets.TopK(3, 1), policies.CombUCB1(), **options)  # type: ignore[arg-type]
+
+
+class Fussy(policies.CombUCB1):
+    """Cannot learn from weights above 0.9, or forgets what to return."""
+
+    @staticmethod
+    def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
+        if np.any(x > 0.9):
+            raise RuntimeError("too much")
+        after = policies.CombUCB1.observe(s, x, round, key, item, p)
+        return after[:2] if np.any(x == 0.9) else after
+
+
+def test_a_policy_that_raises_changes_nothing(tmp_path: Path) -> None:
+    learner = Learner(sets.Enumerated([[0, 1], [0, 2]]), Fussy())
+    learner.tell(learner.ask().id, [0.25, 0.5])
+    decision = learner.ask()  # Init's second: item 0 is to be overwritten
+    path = tmp_path / "state.json"
+    before = snapshot(learner, path)
+    for bad, error in ((0.95, RuntimeError), (0.9, ValueError)):
+        with pytest.raises(error):
+            learner.tell(decision.id, [bad, 0.5])
+        with pytest.raises(error):
+            learner.observe([0, 1, 1, 0], [0.5, 0.5, 0.5, bad])
+        assert snapshot(learner, path) == before
+    assert learner.tell(decision.id, [0.75, 0.5]) == 2
+    assert learner.estimates.tolist() == [0.75, 0.5, 0.5]
+
+
+def test_solvers_may_use_their_arrays_again() -> None:
+    buffer = np.zeros(2, dtype=np.int64)
+
+    def solver(weights: Items) -> Items:
+        buffer[:] = np.sort(np.argsort(-weights, kind="stable")[:2])
+        return buffer
+
+    learner = Learner(sets.Oracle(solver, 4, 2), policies.CombUCB1())
+    first, second = learner.ask(), learner.ask()
+    assert (first.items.tolist(), second.items.tolist()) == ([0, 1], [2, 3])
+    assert not first.items.flags.writeable
+    learner.tell(first.id, [1.0, 1.0])
+    assert learner.counts.tolist() == [1, 1, 0, 0]
+
+
+def test_a_solver_that_minimises_is_suspected() -> None:
+    learner = Learner(sets.Oracle(lambda w: np.argsort(w, kind="stable")[:2], 4, 2), policies.CombUCB1())
+    learner.ask()
+    with pytest.raises(errors.UncoveredItems, match="does it maximise"):
+        learner.ask()
+
+
+def test_learners_are_not_copied() -> None:
+    for clone in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="save and load"):
+            clone(Learner(sets.TopK(3, 1), policies.CombUCB1()))
+
+
+def test_errors_survive_pickling() -> None:
+    error = errors.UncoveredItems([1, 2], ["a", "b"])
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.items) == (str(error), (1, 2))
 
 
 def test_construction_from_the_wrong_things() -> None:

@@ -55,7 +55,7 @@ def growth(rounds: int) -> int:
 
     tracemalloc.start()
     try:
-        play(3 * sb.Learner.REMEMBERED)
+        play(3000)
         before = tracemalloc.get_traced_memory()[0]
         play(rounds)
         return tracemalloc.get_traced_memory()[0] - before

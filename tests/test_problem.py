@@ -62,6 +62,17 @@ def test_a_great_many_tied_optima(monkeypatch: pytest.MonkeyPatch) -> None:
         _ = solver.item_gaps
 
 
+def test_gaps_of_long_paths_are_quick() -> None:
+    chain = Problem(sets.DagPaths([(i, i + 1) for i in range(3000)], 0, 3000), environments.Bernoulli([0.5] * 3000))
+    assert chain.min_gap == math.inf
+    assert problems.k_path(4000, 1000, 0.5).min_gap == pytest.approx(0.5)
+
+
+def test_the_empty_solution_has_a_gap_too() -> None:
+    problem = Problem(sets.Enumerated([[], [0]]), environments.Bernoulli([0.25]))
+    assert (problem.min_gap, problem.max_gap) == (0.25, 0.25)
+
+
 def test_every_solution_optimal() -> None:
     problem = Problem(sets.TopK(3, 2), environments.Bernoulli([0.5, 0.5, 0.5]))
     assert problem.min_gap == math.inf

@@ -43,6 +43,10 @@ def test_a_number_an_array_and_the_compiler_draw_the_same(key: int, item: int, d
     assert rng.uniform(key, array(item, item), draw).tolist() == [value, value]
     assert rng.uniform(array(key, key)[:, None], item, draw).tolist() == [[value], [value]]
     assert kernel.compiled(rng.uniform)(np.uint64(key), np.uint64(item), draw) == value
+    assert rng.uniform(np.uint64(key), np.uint64(item), draw) == value
+    if key < 2**63 and item < 2**63:  # signed integers are as good
+        assert kernel.compiled(rng.uniform)(key, item, draw) == value
+        assert rng.uniform(np.int64(key), np.array([item]), draw).tolist() == [value]
     branch = rng.below(key, item)
     assert rng.below(key, array(item)).tolist() == [branch]
     assert int(kernel.compiled(rng.below)(np.uint64(key), np.uint64(item))) == branch

@@ -1,6 +1,10 @@
 """Saving and loading."""
 
+import hashlib
 import json
+import os
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +122,175 @@ def test_errors_say_what_was_found(tmp_path: Path) -> None:
         Learner.load(path, grid)
     with pytest.raises(FileNotFoundError):
         Learner.load(tmp_path / "missing.json", grid)
+
+
+def hostile(path: Path, **changes: Any) -> None:
+    """A file with these fields changed and the right checksum."""
+    file = json.loads(path.read_text())
+    learner = file["learner"]
+    for name, value in changes.items():
+        target, *field = name.split("__")
+        if field:
+            learner[target][0][field[0]] = value
+        else:
+            learner[target] = value
+    body = json.dumps(learner, separators=(",", ":")).encode()
+    path.write_bytes(
+        json.dumps({**file, "checksum": hashlib.sha256(body).hexdigest(), "learner": 0})
+        .encode()
+        .replace(b'"learner": 0', b'"learner": ' + body)
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"round": -5},
+        {"round": 0},
+        {"round": 10**30},
+        {"seed": -1},
+        {"seed": 2**64},
+        {"name": "x"},
+        {"name": None},
+        {"sense": "best"},
+        {"bounds": [1.0, 0.0]},
+        {"labels": ["a"]},
+        {"uncovered": "maybe"},
+        {"logged": -1},
+        {"stats": [[1.0]]},
+        {"stats": [[-1.0] * 12] * 4},
+        {"stats": [[1.0] * 12, [99.0] * 12, [1.0] * 12, [1.0] * 12]},
+        {"stats": [["inf"] * 12] * 4},
+        {"init_round": [10**30] * 12},
+        {"init_round": [10**6] * 12},
+        {"init_x": [2.0] * 12},
+        {"policy": {"name": "CombUCB1", "parameters": {"alpha": -1.0, "init": "paper"}}},
+        {"policy": {"name": "CombUCB1", "parameters": {"beta": 1.0}}},
+        {"policy": {"name": "os.system", "parameters": {}}},
+        {"outstanding__items": [0, 99]},
+        {"outstanding__items": [-1, 0]},
+        {"outstanding__items": [0, 0]},
+        {"outstanding__items": [2, 1]},
+        {"outstanding__items": [0, 1, 2, 3, 4, 5]},
+        {"outstanding__round": 10**6},
+        {"outstanding__round": 1},
+        {"outstanding__cancelled": True},
+        {"outstanding__weights": [0.5]},
+        {"outstanding__weights": [0.5, 0.5, 0.5, 0.5]},
+        {"outstanding__weights": [99.0, None, None, None]},
+        {"finished__weights": None},
+        {"finished__round": 0},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_files_no_learner_could_have_written(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    busy(14).save(path)
+    hostile(path)
+    Learner.load(path, grid)  # untouched, it loads
+    hostile(path, **changes)
+    with pytest.raises(errors.BadState):
+        Learner.load(path, grid)
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    for data in (b"\xff\xfe", b'{"format": "\xff"}', b"[" * 100_000, b"", b"null"):
+        path.write_bytes(data)
+        with pytest.raises(errors.BadState):
+            Learner.load(path, grid)
+
+
+def test_whatever_is_accepted_can_be_saved(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    learner = Learner(
+        sets.TopK(4, 2),
+        policies.CombUCB1(alpha=np.float32(0.5), init=np.str_("all")),  # type: ignore[arg-type]
+        labels=np.array(list("abcd")),  # type: ignore[arg-type]
+        sense=np.str_("min"),  # type: ignore[arg-type]
+        bounds=np.array([0, 3]),  # type: ignore[arg-type]
+        seed=np.uint64(2**64 - 1),  # type: ignore[arg-type]
+        uncovered=np.str_("ignore"),  # type: ignore[arg-type]
+    )
+    learner.tell(learner.ask().id, [1.0, 2.0])
+    learner.save(path)
+    assert Learner.load(path, sets.TopK(4, 2)).ask().labels == learner.ask().labels == ("c", "d")
+
+
+class Extremes(policies.CombUCB1):
+    """Keeps the smallest observation, infinite at first, and has a parameter that is no number."""
+
+    weights: tuple[float, ...] = (1.0, 2.0)
+    prior = (0.0, 0.0, np.inf)
+    init = "all"
+
+    @staticmethod
+    def observe(s: Any, x: Any, round: int, key: int, item: Any, p: Any) -> Any:
+        return (s[0] + 1.0, s[1] + x, np.minimum(s[2], x))
+
+    @staticmethod
+    def score(s: Any, c: Any, key: int, item: Any, p: Any) -> Any:
+        return np.minimum(s[2], 1.0)
+
+
+def test_statistics_may_be_infinite(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    learner = Learner(sets.TopK(4, 2), Extremes())
+    learner.tell(learner.ask().id, [0.5, 0.25])
+    learner.save(path)
+    loaded = Learner.load(path, sets.TopK(4, 2), Extremes())
+    assert loaded.scores().tolist() == learner.scores().tolist() == [0.5, 0.25, 1.0, 1.0]
+
+
+def test_the_last_save_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow save that began earlier must not overwrite a later one."""
+    path = tmp_path / "state.json"
+    learner = Learner(sets.TopK(4, 2), policies.CombUCB1())
+    entered, fsync = threading.Event(), os.fsync
+
+    def slow(handle: int) -> None:
+        if not entered.is_set():
+            entered.set()
+            time.sleep(0.2)
+        fsync(handle)
+
+    monkeypatch.setattr("os.fsync", slow)
+    early = threading.Thread(target=learner.save, args=(path,))
+    early.start()
+    entered.wait()
+    learner.ask()
+    learner.save(path)
+    early.join()
+    assert Learner.load(path, sets.TopK(4, 2)).round == 1
+
+
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    learner = Learner(sets.TopK(4, 2), policies.CombUCB1())
+    learner.save(target)
+    target.chmod(0o600)
+    link.symlink_to(target)
+    learner.ask()
+    learner.save(link)
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert Learner.load(target, sets.TopK(4, 2)).round == 1
+    with pytest.raises(FileNotFoundError, match="No such folder"):
+        learner.save(tmp_path / "missing" / "state.json")
+
+
+def test_ignoring_dead_ends_can_be_decided_later(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    dead_end = sets.Enumerated([[0], [2]], n_items=3)
+    Learner(dead_end, policies.CombUCB1()).save(path)
+    with pytest.raises(errors.UncoveredItems):
+        Learner.load(path, dead_end).ask()
+    assert Learner.load(path, dead_end, uncovered="ignore").ask().items.tolist() == [0]
+    with pytest.raises(errors.BadArgument, match="FeasibleSet"):
+        Learner.load(path, "x")  # type: ignore[arg-type]
+    with pytest.raises(errors.BadArgument, match="policy"):
+        Learner.load(path, dead_end, "x")  # type: ignore[arg-type]
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

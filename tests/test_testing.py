@@ -7,6 +7,7 @@ import pytest
 
 from semibandits import environments, policies, sets
 from semibandits.errors import ConformanceError
+from semibandits.rng import below, uniform
 from semibandits.testing import check_environment, check_policy, check_set
 from semibandits.types import Clock, Environment, FeasibleSet, Items, Params, Scalar, Stats, Weights
 
@@ -56,6 +57,21 @@ class Gullible(Base):
         return True
 
 
+class Gullible2(Base):
+    """Takes any three numbers from 0 to 6."""
+
+    def contains(self, items: Iterable[int]) -> bool:
+        listed = sorted(items)
+        if self._free is not None:
+            return super().contains(listed)
+        return len(set(listed)) == len(listed) and (not listed or 0 <= listed[0] <= listed[-1] < 6)
+
+
+class Optimist(Base):
+    def runner_up_with_each(self, weights: object, tolerance: float) -> Weights:
+        return super().best_with_each(weights)  # type: ignore[arg-type]
+
+
 class Forgetful(Base):
     def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> sets.TopK:
         return self
@@ -81,7 +97,9 @@ class Vandal(Base):
         (Unsorted(), "ascending"),
         (TooShort(), "more than max_size=2"),
         (Distrustful(), "contains must accept"),
-        (Gullible(), r"contains\(\[6\]\) must be False"),
+        (Gullible(), "must not contain"),
+        (Gullible2(), r"contains\(.*\) is True, but the oracle"),
+        (Optimist(), "runner_up_with_each"),
         (Forgetful(), "restrict"),
         (Boastful(), "best_with_each"),
         (Vandal(), "must not change"),
@@ -118,9 +136,28 @@ class Restless(environments.Bernoulli):
         return np.random.default_rng(chosen.size).random(chosen.size)
 
 
+class Deaf(environments.Bernoulli):
+    """Keeps its own generator, by round."""
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        drawn = np.random.default_rng(round).random(self.n_items)
+        return drawn if items is None else drawn[items]
+
+
+class Stuck(environments.Bernoulli):
+    """A column of keys gives the first key's row every time."""
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        first = np.broadcast_to(np.ravel(key)[0], np.shape(key)) if np.ndim(key) else key
+        return super().weights(round, first, items)
+
+
 @pytest.mark.parametrize(
     ("environment", "says"),
     [
+        (Deaf([0.5, 0.5]), "depend on its key|not batched|column of keys"),
+        (Stuck([0.5, 0.5]), "column of keys"),
+        (environments.Custom(lambda g: [7.0], [0.5]), "not in the bounds"),
         (Liar([0.5, 0.5]), "declared mean is 0.5"),
         (Wild([0.5, 0.5]), "left the bounds"),
         (Restless([0.5, 0.5, 0.5]), "same round must give the same weights"),
@@ -150,6 +187,36 @@ class Uncompilable(policies.CombUCB1):
         return s[2] + c[0] * s[3] * len(f"{key:x}") ** 0
 
 
+class Wordy(policies.CombUCB1):
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[2] if s[0] > 1 else s[2] + c[0]
+
+
+class Halfhearted(policies.CombUCB1):
+    """Takes back count and sum, but not the mean."""
+
+    @staticmethod
+    def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
+        return (s[0] - 1.0, s[1] - x, s[2], s[3])
+
+
+class Miscounting(policies.CombUCB1):
+    @staticmethod
+    def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
+        return (s[0] + 2.0, s[1] + x, s[2], s[3])
+
+
+class Lucky(policies.CombUCB1):
+    """Draws: a correct policy."""
+
+    random = True
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[2] + uniform(key, item) + uniform(below(key, 5), item, 1)
+
+
 class Amnesiac(policies.CombUCB1):
     @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
@@ -163,9 +230,38 @@ class Amnesiac(policies.CombUCB1):
         (Branching(), "one item at a time"),
         (Uncompilable(), "cannot be compiled"),
         (Amnesiac(), "forget must undo"),
+        (Halfhearted(), "number 2 differs"),
+        (Miscounting(), "count must be 1"),
+        (Wordy(), "score cannot be called on arrays"),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_check_policy_finds(policy: policies.CombUCB1, says: str) -> None:
     with pytest.raises(ConformanceError, match=says):
         check_policy(policy)
+
+
+def test_check_policy_takes_policies_that_draw() -> None:
+    for seed in range(6):  # keys on both sides of 2^63
+        check_policy(Lucky(), seed=seed)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        environments.Beta([1e-5], [1.0]),
+        environments.Uniform([1e15], [1e15 + 1]),
+        environments.Table(np.random.default_rng(0).random((50, 3)), order="recorded"),
+        environments.Table([[0.1]] * 3, bounds=(0.0, 0.1)),
+        environments.Bernoulli([0.0, 1.0, 1e-6]),
+    ],
+    ids=repr,
+)
+def test_check_environment_raises_no_false_alarm(environment: Environment) -> None:
+    check_environment(environment)
+
+
+def test_the_checks_want_the_right_things() -> None:
+    for check in (check_set, check_environment, check_policy):
+        with pytest.raises(ConformanceError, match="expected a"):
+            check(None)  # type: ignore[operator]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits.errors import BadArgument, UncoveredItems, Unsupported
 from semibandits.sets.base import solve
-from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Items, Sense, Stats, Weights
+from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Items, Sense, Stats, Weights, check_init
 
 Uncovered = Literal["error", "ignore"]
 
@@ -71,7 +71,7 @@ class IndexAgent:
         self.feasible = feasible
         self.policy = policy
         self.scale = scale
-        self.init = policy.init if feasible.signed else "optimistic"
+        self.init = check_init(policy.init) if feasible.signed else "optimistic"
         if self.init == "paper" and type(policy).forget is IndexPolicy.forget:
             raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
         self.params = policy.params(Game(feasible.n_items, feasible.max_size, horizon))
@@ -114,7 +114,7 @@ class IndexAgent:
         if not self._checked:
             known = np.zeros_like(wanted)
             known[self.feasible.uncovered()] = True
-            self._drop(wanted & known)
+            self._drop(wanted & known, searched=False)
             wanted &= ~known
             self._checked = True
         if not wanted.any():
@@ -123,13 +123,13 @@ class IndexAgent:
         if wanted[items].any():
             return items
         if part is self.feasible:
-            self._drop(wanted)
+            self._drop(wanted, searched=True)
         return None
 
-    def _drop(self, items: NDArray[np.bool_]) -> None:
+    def _drop(self, items: NDArray[np.bool_], searched: bool) -> None:
         """Gives up observing items that no solution contains."""
         if self._uncovered == "error" and items.any():
-            raise UncoveredItems(np.flatnonzero(items).tolist())
+            raise UncoveredItems(np.flatnonzero(items).tolist(), searched=searched)
         self._ignored |= items
 
     def scores(self, round: int) -> Weights:
@@ -141,44 +141,60 @@ class IndexAgent:
 
     def learn(self, round: int, items: Items, x: Weights, initial: bool) -> None:
         """Takes in the weights, scaled to [0, 1], of items chosen in that round (by Init or not)."""
-        if initial and self.init == "paper":
-            items, x = self._overwrite(round, items, x)
-        self._observe(round, self._key(self._feedback_key, round), items, x)
+        overwrites = initial and self.init == "paper"
+        if overwrites:  # of Init's observations of an item only that of the latest round stays
+            newer = self.init_round[items] < round
+            items, x = items[newer], x[newer]
+        before = tuple([row[items] for row in self._rows])
+        stats = self._without_older(round, items, before) if overwrites else before
+        key = self._key(self._feedback_key, round)
+        self._write(items, before, self.policy.observe(stats, x, round, key, self._item_numbers[items], self.params))
+        if overwrites:
+            self.init_round[items] = round
+            self.init_x[items] = x
+
+    def _without_older(self, round: int, items: Items, stats: Stats) -> Stats:
+        """Algorithm 2's ŵ(e) ← w_t(e): what Init observed of these items before is taken back."""
+        again = self.init_round[items] > 0
+        if not again.any():
+            return stats
+        older = self.init_x[items[again]]
+        taken_back = self.policy.forget(tuple([row[again] for row in stats]), older, round, self.params)
+        without = tuple([row.copy() for row in stats])
+        for row, values in zip(without, taken_back, strict=True):
+            row[again] = values
+        return without
 
     def learn_logged(self, round: int, items: Items, x: Weights) -> None:
         """Takes in observations made elsewhere; an item may occur any number of times."""
-        order = np.argsort(items, kind="stable")
-        items, x = items[order], x[order]
-        first = np.flatnonzero(np.diff(items, prepend=-1))
-        occurrence = np.arange(items.size) - np.repeat(first, np.diff(first, append=items.size))
-        by_layer = np.argsort(occurrence, kind="stable")
+        distinct, which = np.unique(items, return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        counts = np.bincount(which)
+        occurrence = np.empty(items.size, dtype=np.int64)  # 0 for an item's first observation, 1 for its second, ...
+        occurrence[order] = np.arange(items.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        before = tuple([row[distinct] for row in self._rows])
+        stats = tuple([row.copy() for row in before])
         above = self._key(self._feedback_key, 0)
-        for layer in np.split(by_layer, np.cumsum(np.bincount(occurrence))[:-1]):
-            self.logged += 1
-            self._observe(round, self._key(above, self.logged), items[layer], x[layer])
+        layers = np.split(np.argsort(occurrence, kind="stable"), np.cumsum(np.bincount(occurrence))[:-1])
+        for number, layer in enumerate(layers, start=self.logged + 1):
+            at = which[layer]
+            key = self._key(above, number)
+            numbers = self._item_numbers[distinct[at]]
+            after = self.policy.observe(tuple([row[at] for row in stats]), x[layer], round, key, numbers, self.params)
+            for row, values in zip(stats, after, strict=True):
+                row[at] = values
+        self._write(distinct, before, stats)
+        self.logged += len(layers)
 
     def _key(self, above: int, number: int) -> int:
         return int(rng.below(above, number)) if self.policy.random else 0
 
-    def _observe(self, round: int, key: int, items: Items, x: Weights) -> None:
-        numbers = self._item_numbers[items]
-        self._write(items, self.policy.observe(self._read(items), x, round, key, numbers, self.params))
-
-    def _read(self, items: Items) -> Stats:
-        return tuple([row[items] for row in self._rows])
-
-    def _write(self, items: Items, stats: Stats) -> None:
-        for row, values in zip(self._rows, stats, strict=True):
-            row[items] = values
-
-    def _overwrite(self, round: int, items: Items, x: Weights) -> tuple[Items, Weights]:
-        """Algorithm 2's ŵ(e) ← w_t(e): of Init's observations of an item only that of the latest round stays."""
-        newer = self.init_round[items] < round
-        if not newer.all():
-            items, x = items[newer], x[newer]
-        again = items[self.init_round[items] > 0]
-        if again.size:
-            self._write(again, self.policy.forget(self._read(again), self.init_x[again], round, self.params))
-        self.init_round[items] = round
-        self.init_x[items] = x
-        return items, x
+    def _write(self, items: Items, before: Stats, after: Stats) -> None:
+        """All of it or nothing."""
+        try:
+            for row, values in zip(self._rows, after, strict=True):
+                row[items] = values
+        except BaseException:
+            for row, values in zip(self._rows, before, strict=True):
+                row[items] = values
+            raise

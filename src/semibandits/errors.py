@@ -28,16 +28,29 @@ class EmptyFeasibleSet(SemiBanditError, ValueError):
 
 
 class UncoveredItems(SemiBanditError):
-    """Items that no feasible solution contains, so that initialisation can never observe them."""
+    """Items that no feasible solution contains, so that initialisation can never observe them.
 
-    def __init__(self, items: Sequence[int], names: Sequence[str] | None = None) -> None:
+    `searched` tells that the set did not know this of itself: its oracle was asked for such a solution and found none.
+    """
+
+    def __init__(self, items: Sequence[int], names: Sequence[str] | None = None, searched: bool = False) -> None:
         self.items = tuple(int(item) for item in items)
+        self.searched = searched
+        self._names = names
         shown = ", ".join(str(name) for name in (names or self.items)[:10])
         more = f" and {len(self.items) - 10} more" if len(self.items) > 10 else ""
+        which = f"item{'s' if len(self.items) > 1 else ''} {shown}{more}"
         super().__init__(
-            f"no feasible solution contains item{'s' if len(self.items) > 1 else ''} {shown}{more}; "
-            "initialisation cannot observe them (remove them, or pass uncovered='ignore')"
+            (
+                f"the oracle found no solution with {which} when asked for one: is there one, and does it maximise?"
+                if searched
+                else f"no feasible solution contains {which}."
+            )
+            + " Initialisation must observe every item; if these do not matter, pass uncovered='ignore'"
         )
+
+    def __reduce__(self) -> tuple[type["UncoveredItems"], tuple[object, ...]]:
+        return UncoveredItems, (self.items, self._names, self.searched)
 
 
 class InfeasibleSolution(SemiBanditError, ValueError):

@@ -1,6 +1,6 @@
 """What a user says, read and checked: items by number or label, and weights within their bounds."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -38,12 +38,14 @@ class Inputs:
             if not ((names < 0) | (names >= self.n_items)).any():
                 return np.array(names, dtype=np.int64)
             names = names.tolist()
-        elif isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        elif isinstance(names, str | bytes) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
             raise UnknownItem(f"expected a list of items or labels, got {names!r:.100}")
         return np.array([self.item(name) for name in names], dtype=np.int64)
 
     def unavailable(self, available: Any) -> Items:
         """All items but these, which are given by name or as a mask."""
+        if isinstance(available, list) and available and {bool, np.bool_}.issuperset(map(type, available)):
+            available = np.array(available)
         if isinstance(available, np.ndarray) and available.dtype == np.bool_:
             if available.shape != (self.n_items,):
                 raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {available.shape}")
@@ -52,26 +54,32 @@ class Inputs:
         mask[self.items(available)] = False
         return np.flatnonzero(mask)
 
-    def weights(self, weights: Any, count: int) -> Weights:
-        """Finite numbers within the bounds, exactly `count` of them, as a new array."""
+    def weights(self, weights: Any, items: Items) -> Weights:
+        """Finite numbers within the bounds, one for each of these items, as a new array."""
+        count = len(items)
+        expected = f"expected {count} weight{'' if count == 1 else 's'}"
+        if isinstance(weights, np.ma.MaskedArray):
+            raise BadWeights("weights must all be there, got a masked array")
         if not isinstance(weights, np.ndarray):
-            if isinstance(weights, str | bytes) or not isinstance(weights, Iterable):
-                raise BadWeights(f"expected {count} weights, got {weights!r:.200}")
+            if isinstance(weights, str | bytes | Set) or not isinstance(weights, Iterable):
+                raise BadWeights(f"{expected} in the order of the items, got {weights!r:.200}")
             weights = list(weights)
             if not {bool, np.bool_}.isdisjoint(map(type, weights)):
                 raise BadWeights(f"weights must be numbers, got a truth value in {weights!r:.200}")
         try:
             values = np.asarray(weights)
         except ValueError as error:
-            raise BadWeights(f"expected {count} weights, got {weights!r:.200}") from error
+            raise BadWeights(f"{expected}, got {weights!r:.200}") from error
         if values.shape != (count,):
-            raise BadWeights(f"expected {count} weights, got {len(values) if values.ndim == 1 else weights!r:.200}")
+            raise BadWeights(f"{expected}, got {len(values) if values.ndim == 1 else weights!r:.200}")
         if count and values.dtype.kind not in "fiu":
             raise BadWeights(f"weights must be numbers, got {weights!r:.200}")
         values = values.astype(np.float64)
         inside = (values >= self.bounds[0]) & (values <= self.bounds[1])
         if np.count_nonzero(inside) < count:  # a quick all()
-            raise BadWeights(f"weights must be within the bounds {self.bounds}, got {values[np.argmin(inside)]}")
+            at = int(np.argmin(inside))
+            name = self.names(items[at : at + 1])[0]
+            raise BadWeights(f"weights must be within the bounds {self.bounds}, got {values[at]} for item {name}")
         return values
 
     def pairs(self, names: list[Any], weights: list[Any]) -> tuple[Items, Weights]:
@@ -79,15 +87,24 @@ class Inputs:
         items = self.items(names)
         if np.unique(items).size < items.size:
             raise UnknownItem(f"an item is given twice, by number and by label: {names!r:.200}")
-        return items, self.weights(weights, items.size)
+        return items, self.weights(weights, items)
 
 
-def _check_labels(labels: Sequence[str], n_items: int) -> tuple[str, ...]:
-    names = tuple(labels)
-    if isinstance(labels, str) or len(names) != n_items or not all(isinstance(name, str) for name in names):
-        raise BadArgument(f"labels must be {n_items} strings, one per item, got {len(names)}: {labels!r:.200}")
-    if len(set(names)) < n_items:
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise BadArgument(f"labels must be distinct, got {twice!r:.100} twice")
-    return names
+def check_confidence(confidence: Any) -> None:
+    if not isinstance(confidence, int | float | np.floating) or not 0.0 < confidence < 1.0:
+        raise BadArgument(f"confidence must be between 0 and 1, got {confidence!r:.100}")
+
+
+def _check_labels(labels: Any, n_items: int) -> tuple[str, ...]:
+    ordered = isinstance(labels, Iterable) and not isinstance(labels, str | bytes | Set | Mapping)
+    names = tuple(labels) if ordered else ()
+    if len(names) != n_items or not all(isinstance(name, str) for name in names):
+        raise BadArgument(f"labels must be {n_items} strings, one per item, got {labels!r:.200}")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise BadArgument(f"labels must be distinct, got {name!r:.100} twice")
+        if not name.isprintable():
+            raise BadArgument(f"labels must be printable, got {name!r:.100}")
+        seen.add(name)
+    return tuple([str(name) for name in names])

@@ -2,48 +2,34 @@
 
 import dataclasses
 import os
-import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import policies, rng, state
 from semibandits.agent import IndexAgent, Scale, Uncovered
+from semibandits.book import Book, Record, saved_decision
 from semibandits.environments.base import check_bounds
 from semibandits.errors import (
     BadArgument,
     BadState,
     ContradictingFeedback,
+    EmptyFeasibleSet,
+    SemiBanditError,
     UncoveredItems,
     UnknownDecision,
     UnknownItem,
 )
-from semibandits.inputs import Inputs
+from semibandits.inputs import Inputs, check_confidence
 from semibandits.problem import check_sense, check_signs
 from semibandits.sets.base import solve
 from semibandits.types import Bounds, Decision, FeasibleSet, IndexPolicy, Items, Sense, Weights
 
-
-@dataclasses.dataclass(slots=True)
-class _Record:
-    """A decision and the feedback it has had so far: NaN where it had none, None where it had none at all."""
-
-    round: int
-    items: Items
-    initial: bool
-    weights: Weights | None = None
-    cancelled: bool = False
-
-    def told(self) -> Weights:
-        return np.full(self.items.size, np.nan) if self.weights is None else self.weights
-
-    def waiting(self) -> Items:
-        """The items without feedback."""
-        return self.items if self.weights is None else self.items[np.isnan(self.weights)]
+Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
+"""Weights by item or label."""
 
 
 class Learner:
@@ -66,9 +52,6 @@ class Learner:
     array([0.9, 0.4, nan, nan])
     """
 
-    REMEMBERED: ClassVar[int] = 1000
-    """How many finished decisions are kept, only to recognise repeated feedback."""
-
     def __init__(
         self,
         feasible: FeasibleSet,
@@ -82,22 +65,20 @@ class Learner:
     ) -> None:
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
-        check_sense(sense)
+        self._sense = check_sense(sense)
         self._bounds = check_bounds(bounds)
-        check_signs(feasible, self._bounds, sense)
-        self._sense: Sense = sense
-        self._scale = Scale.of(self._bounds, sense)
+        check_signs(feasible, self._bounds, self._sense)
+        self._scale = Scale.of(self._bounds, self._sense)
         self._inputs = Inputs(feasible.n_items, self._bounds, labels)
         self._seed = rng.check_seed(seed)
-        self._uncovered: Uncovered = uncovered
+        self._uncovered = str(uncovered)
         self._feasible = feasible
         self._agent = IndexAgent(feasible, policy, self._scale, seed=self._seed, uncovered=uncovered)
-        self._name = secrets.token_hex(8)
         self._round = 0
         self._pending = np.zeros(feasible.n_items, dtype=np.int64)
-        self._outstanding: dict[str, _Record] = {}
-        self._finished: OrderedDict[str, _Record] = OrderedDict()
+        self._book = Book()
         self._lock = threading.RLock()
+        self._saving = threading.Lock()
 
     # Deciding
 
@@ -108,38 +89,39 @@ class Learner:
             try:
                 items, initial = self._agent.choose(self._round + 1, self._pending, exclude)
             except UncoveredItems as error:
-                raise UncoveredItems(error.items, self._inputs.names(error.items)) from None
+                raise UncoveredItems(error.items, self._inputs.names(error.items), error.searched) from None
+            except EmptyFeasibleSet as error:
+                raise EmptyFeasibleSet(f"nothing feasible can be made of what is available: {error}") from error
             self._round += 1
             items.setflags(write=False)
-            id = f"{self._name}-{self._round}"
-            record = self._outstanding[id] = _Record(self._round, items, initial)
+            record = Record(self._round, items, initial)
             self._count_pending(items, 1)
-            return self._decision(id, record)
+            return self._decision(self._book.add(record), record)
 
-    def tell(self, id: str, weights: ArrayLike | Mapping[int | str, float]) -> int:
+    def tell(self, id: str, weights: ArrayLike | Feedback) -> int:
         """Takes in what the items of a decision were worth, and returns how many of these weights were new.
 
         `weights` are aligned with `decision.items`, or a mapping from items or labels: then the others may follow
         later. Feedback may come late, in any order, and again: a repeat changes nothing, a contradiction is an error.
         """
         with self._lock:
-            record = self._record(id)
+            record = self._book.find(id)
             if record.cancelled:
                 raise UnknownDecision(f"decision {id} was cancelled")
             if not isinstance(weights, np.ndarray) and isinstance(weights, Mapping):
                 items, values = self._inputs.pairs(list(weights), list(weights.values()))
                 positions = self._positions(id, record, items)
             else:
-                items, values = record.items, self._inputs.weights(weights, record.items.size)
+                items, values = record.items, self._inputs.weights(weights, record.items)
                 positions = None
             if positions is not None or record.weights is not None:
                 return self._tell_part(id, record, np.arange(items.size) if positions is None else positions, values)
             self._learn(record, items, values)
             record.weights = values
-            self._finish(id)
+            self._book.finish(id)
             return items.size
 
-    def _tell_part(self, id: str, record: _Record, positions: NDArray[np.int64], values: Weights) -> int:
+    def _tell_part(self, id: str, record: Record, positions: NDArray[np.int64], values: Weights) -> int:
         """Feedback on some of a decision's items, or on items that may have had theirs."""
         told = record.told()
         fresh = np.isnan(told[positions])
@@ -155,11 +137,11 @@ class Learner:
             self._learn(record, record.items[positions], values)
             told[positions] = values
             record.weights = told
-            if not np.isnan(told).any():
-                self._finish(id)
+        if id in self._book.outstanding and not np.isnan(told).any():
+            self._book.finish(id)
         return positions.size
 
-    def _learn(self, record: _Record, items: Items, values: Weights) -> None:
+    def _learn(self, record: Record, items: Items, values: Weights) -> None:
         self._agent.learn(record.round, items, self._scale.to_unit(values), record.initial)
         self._count_pending(items, -1)
 
@@ -168,18 +150,18 @@ class Learner:
             self._pending[items] += change
 
     def cancel(self, id: str) -> None:
-        """Gives up waiting for a decision's feedback; what it has had stays learned. Cancelling twice is harmless."""
-        with self._lock:
-            record = self._record(id)
-            if record.cancelled:
-                return
-            if id in self._finished:
-                raise UnknownDecision(f"decision {id} already has all its feedback")
-            record.cancelled = True
-            self._count_pending(record.waiting(), -1)
-            self._finish(id)
+        """Gives up waiting for a decision's feedback; what it has had stays learned, what comes later is refused.
 
-    def observe(self, items: Iterable[int | str] | Mapping[int | str, float], weights: ArrayLike | None = None) -> None:
+        Harmless where nothing is left to wait for.
+        """
+        with self._lock:
+            record = self._book.find(id)
+            if id in self._book.outstanding:
+                record.cancelled = True
+                self._count_pending(record.waiting(), -1)
+                self._book.finish(id)
+
+    def observe(self, items: Iterable[int | str] | Feedback, weights: ArrayLike | None = None) -> None:
         """Takes in observations made elsewhere, such as a log: a warm start.
 
         `items` and `weights` are aligned and an item may occur any number of times; or one mapping. Items seen here
@@ -192,7 +174,7 @@ class Learner:
                 numbers, values = self._inputs.pairs(list(items), list(items.values()))
             else:
                 numbers = self._inputs.items(items)
-                values = self._inputs.weights(weights, numbers.size)
+                values = self._inputs.weights(weights, numbers)
             if numbers.size:
                 self._agent.learn_logged(self._round, numbers, self._scale.to_unit(values))
 
@@ -213,7 +195,8 @@ class Learner:
     def estimates(self) -> Weights:
         """ŵ(e): the mean of each item's observations; NaN for items never observed."""
         with self._lock:
-            return self._scale.from_unit(self._means(unseen=np.nan))
+            estimates: Weights = np.clip(self._scale.from_unit(self._means(unseen=np.nan)), *self._bounds)
+            return estimates
 
     def scores(self) -> Weights:
         """U_t(e) for the next round: optimistic weights, or optimistic (low) costs."""
@@ -226,8 +209,7 @@ class Learner:
         Each holds with the given probability for all rounds at once, however the decisions were made: Hoeffding's
         inequality with error (1 - confidence) / (T(T+1)) at the T-th observation. Items never observed have the bounds.
         """
-        if not 0.0 < confidence < 1.0:
-            raise BadArgument(f"confidence must be between 0 and 1, got {confidence!r}")
+        check_confidence(confidence)
         with self._lock:
             counts = self._agent.stats[0]
             some = np.maximum(counts, 1.0)
@@ -246,7 +228,7 @@ class Learner:
     def outstanding(self) -> list[Decision]:
         """The decisions that wait for feedback, oldest first."""
         with self._lock:
-            return [self._decision(id, record) for id, record in self._outstanding.items()]
+            return [self._decision(id, record) for id, record in self._book.outstanding.items()]
 
     def _means(self, unseen: float) -> Weights:
         counts, sums = self._agent.stats[0], self._agent.stats[1]
@@ -256,10 +238,14 @@ class Learner:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes everything to a JSON file with a checksum; an older file is replaced whole or not at all."""
+        with self._saving:  # what was saved last is what stays
+            state.write(path, self._snapshot())
+
+    def _snapshot(self) -> state.SavedLearner:
         with self._lock:
             agent = self._agent
-            saved = state.SavedLearner(
-                name=self._name,
+            return state.SavedLearner(
+                name=self._book.name,
                 seed=self._seed,
                 round=self._round,
                 n_items=self._feasible.n_items,
@@ -269,21 +255,32 @@ class Learner:
                 labels=None if self._inputs.labels is None else list(self._inputs.labels),
                 uncovered=self._uncovered,
                 policy=_saved_policy(agent.policy),
-                stats=agent.stats.tolist(),
+                stats=state.numbers(agent.stats),
                 init_round=agent.init_round.tolist(),
                 init_x=agent.init_x.tolist(),
                 logged=agent.logged,
-                outstanding=[_saved(id, record) for id, record in self._outstanding.items()],
-                finished=[_saved(id, record) for id, record in self._finished.items()],
+                outstanding=[saved_decision(record) for record in self._book.outstanding.values()],
+                finished=[saved_decision(record) for record in self._book.finished.values()],
             )
-        state.write(path, saved)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], feasible: FeasibleSet, policy: IndexPolicy | None = None) -> "Learner":
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        feasible: FeasibleSet,
+        policy: IndexPolicy | None = None,
+        *,
+        uncovered: Uncovered | None = None,
+    ) -> "Learner":
         """The saved learner, with the same set; a policy of the user's own must be given again.
 
-        It goes on where the saved one stopped: the same next decisions, the same outstanding feedback.
+        It goes on where the saved one stopped: the same next decisions, the same outstanding feedback. A policy of the
+        same kind with other parameters, or another choice of `uncovered`, takes the place of the saved one.
         """
+        if not isinstance(feasible, FeasibleSet):
+            raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
+        if policy is not None and not isinstance(policy, IndexPolicy):
+            raise BadArgument(f"policy must be an IndexPolicy, got {policy!r:.200}")
         saved = state.read(path)
         if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
             raise BadState(
@@ -298,61 +295,45 @@ class Learner:
                 bounds=saved.bounds,
                 labels=saved.labels,
                 seed=saved.seed,
-                uncovered=saved.uncovered,  # type: ignore[arg-type]
+                uncovered=saved.uncovered if uncovered is None else uncovered,  # type: ignore[arg-type]
             )
-            if type(learner._agent.policy).__name__ != saved.policy.name:
+            given = _saved_policy(learner._agent.policy)
+            if given.name != saved.policy.name or (given.parameters is None) != (saved.policy.parameters is None):
                 raise BadArgument(f"it was saved with the policy {saved.policy.name}, got {policy!r}")
             learner._restore(saved)
-        except (BadArgument, TypeError, ValueError) as error:
+        except (SemiBanditError, TypeError, ValueError, OverflowError) as error:
             raise BadState(f"{path} cannot be loaded: {error}") from error
         return learner
 
     def _restore(self, saved: state.SavedLearner) -> None:
+        """Takes over what was saved, and refuses what no learner could have written."""
         agent = self._agent
-        for array, values in (
-            (agent.stats, saved.stats),
-            (agent.init_round, saved.init_round),
-            (agent.init_x, saved.init_x),
+        for name, array, values in (
+            ("stats", agent.stats, saved.stats),
+            ("init_round", agent.init_round, saved.init_round),
+            ("init_x", agent.init_x, saved.init_x),
         ):
             if np.shape(values) != array.shape:
-                raise BadArgument(f"expected statistics of shape {array.shape}, got {np.shape(values)}")
-            array[...] = values
+                raise BadArgument(f"{name} should have shape {array.shape}, got {np.shape(values)}")
+            array[...] = np.array(values, dtype=array.dtype)
+        counts, sums = agent.stats[0], agent.stats[1]
+        if not ((counts >= 0.0) & (sums >= 0.0) & (sums <= counts * (1.0 + 1e-9)) & np.isfinite(counts)).all():
+            raise BadArgument("counts and sums of weights contradict each other")
+        if agent.init_round.max() > saved.round or agent.init_x.min() < 0.0 or agent.init_x.max() > 1.0:
+            raise BadArgument("observations of the initialisation are out of range")
         agent.logged = saved.logged
-        self._name, self._round = saved.name, saved.round
-        for decisions, records in ((saved.outstanding, self._outstanding), (saved.finished, self._finished)):
-            for one in decisions:
-                items = self._inputs.items(one.items)
-                items.setflags(write=False)
-                weights = None if one.weights is None else np.array(one.weights, dtype=np.float64)
-                if weights is not None and weights.shape != items.shape:
-                    raise BadArgument(f"decision {one.id} has {items.size} items and {weights.size} weights")
-                records[one.id] = _Record(one.round, items, one.initial, weights, one.cancelled)
-        for record in self._outstanding.values():
+        self._round = saved.round
+        self._book.restore(saved, self._inputs)
+        for record in self._book.outstanding.values():
             self._count_pending(record.waiting(), 1)
 
     # Bookkeeping
 
-    def _record(self, id: str) -> _Record:
-        if not isinstance(id, str):
-            raise UnknownDecision(f"a decision's id is a string (decision.id), got {id!r:.100}")
-        record = self._outstanding.get(id) or self._finished.get(id)
-        if record is None:
-            raise UnknownDecision(
-                f"no decision {id!r:.100}: {len(self._outstanding)} are outstanding, "
-                f"and of the finished ones the last {self.REMEMBERED} are remembered"
-            )
-        return record
-
-    def _finish(self, id: str) -> None:
-        self._finished[id] = self._outstanding.pop(id)
-        if len(self._finished) > self.REMEMBERED:
-            self._finished.popitem(last=False)
-
-    def _decision(self, id: str, record: _Record) -> Decision:
-        labels = None if self._inputs.labels is None else tuple(self._inputs.names(record.items))
+    def _decision(self, id: str, record: Record) -> Decision:
+        labels = () if self._inputs.labels is None else tuple(self._inputs.names(record.items))
         return Decision(id, record.round, record.items, labels)
 
-    def _positions(self, id: str, record: _Record, items: Items) -> NDArray[np.int64]:
+    def _positions(self, id: str, record: Record, items: Items) -> NDArray[np.int64]:
         positions = np.searchsorted(record.items, items)
         known = positions < record.items.size
         known[known] = record.items[positions[known]] == items[known]
@@ -361,23 +342,25 @@ class Learner:
             raise UnknownItem(f"not part of decision {id}: {', '.join(foreign)!s:.200}")
         return positions
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a learner cannot be copied or pickled, or two would answer to the same decisions: save and load"
+        )
+
     def __repr__(self) -> str:
         return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._round})"
 
 
 def _saved_policy(policy: Any) -> state.SavedPolicy:
-    """Name and parameters; a policy of the user's own that is no dataclass has its parameters to itself."""
-    fields = dataclasses.fields(policy) if dataclasses.is_dataclass(policy) else ()
-    return state.SavedPolicy(type(policy).__name__, {field.name: getattr(policy, field.name) for field in fields})
+    """Name and parameters, by which one of ours can be made again; the user's own must be given again."""
+    name = type(policy).__name__
+    if type(policy) is not getattr(policies, name, None):
+        return state.SavedPolicy(name, None)
+    return state.SavedPolicy(name, {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)})
 
 
 def _policy(saved: state.SavedPolicy) -> IndexPolicy:
-    if saved.name not in policies.__all__:
+    if saved.parameters is None or saved.name not in policies.__all__:
         raise BadArgument(f"the policy {saved.name} is not part of this package: pass it as policy=")
     policy: IndexPolicy = getattr(policies, saved.name)(**saved.parameters)
     return policy
-
-
-def _saved(id: str, record: _Record) -> state.SavedDecision:
-    weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
-    return state.SavedDecision(id, record.round, record.items.tolist(), weights, record.initial, record.cancelled)

@@ -5,6 +5,7 @@ import heapq
 import itertools
 from collections.abc import Iterable
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 
@@ -32,11 +33,10 @@ class Problem:
             raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
         if feasible.n_items != environment.n_items:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
-        check_sense(sense)
-        check_signs(feasible, environment.bounds, sense)
+        self.sense = check_sense(sense)
+        check_signs(feasible, environment.bounds, self.sense)
         self.feasible = feasible
         self.environment = environment
-        self.sense: Sense = sense
 
     @property
     def n_items(self) -> int:
@@ -108,9 +108,13 @@ class Problem:
     @cached_property
     def min_gap(self) -> float:
         """Δ: the least gap of all strictly suboptimal solutions, also of those inside `optimum`; inf without any."""
-        outside = np.delete(self.item_gaps, self.optimum)
+        outside = float(np.delete(self.item_gaps, self.optimum).min(initial=np.inf))
         inside = self.feasible.restrict(exclude=np.setdiff1d(np.arange(self.n_items), self.optimum))
-        return min(float(outside.min(initial=np.inf)), self._least_gap(inside))
+        runner_up = inside.runner_up_with_each(self._signed_means, self._tolerance)
+        if runner_up is None:
+            return min(outside, self._least_gap(inside))
+        empty = 0.0 if self._best > self._tolerance and self.feasible.contains(()) else -np.inf
+        return min(outside, self._best - max(empty, float(runner_up.max())))
 
     @cached_property
     def max_gap(self) -> float:
@@ -164,9 +168,11 @@ class Problem:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
 
 
-def check_sense(sense: str) -> None:
-    if sense not in ("max", "min"):
-        raise BadArgument(f"sense must be 'max' or 'min', got {sense!r}")
+def check_sense(sense: str) -> Sense:
+    for known in get_args(Sense):
+        if sense == known:
+            return known  # type: ignore[no-any-return]
+    raise BadArgument(f"sense must be 'max' or 'min', got {sense!r:.100}")
 
 
 def check_signs(feasible: FeasibleSet, bounds: Bounds, sense: Sense) -> None:

@@ -20,6 +20,7 @@ def grid_path(m: int, sigma: float) -> Problem:
     if not 0.0 < sigma < 1.0:
         raise BadArgument(f"sigma must be between 0 and 1, got {sigma!r}")
     grid = sets.GridPaths(m)
+    m = grid.m
     means = np.full(grid.n_items, 0.5 - sigma / 2.0)
     for item, (tail, head) in enumerate(grid.edges):
         assert isinstance(tail, tuple)
@@ -39,6 +40,7 @@ def k_path(n_items: int, k: int, gap: float) -> Problem:
     array([nan, nan, 0.5, 0.5, 0.5, 0.5])
     """
     paths = sets.KPaths(n_items, k)
+    n_items, k = paths.n_items, paths.k
     if not 0.0 < gap / k < 0.5:
         raise BadArgument(f"gap must be between 0 and k/2 = {k / 2}, got {gap!r}")
     path = np.arange(n_items) // k

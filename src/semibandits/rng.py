@@ -9,8 +9,7 @@ of the splitmix64 finaliser (Steele, Lea and Flood, *Fast splittable pseudorando
 So a round can be drawn before or after any other, by any thread, for the chosen items only, and always the same. The
 world and the policy read different streams: a policy that shared the world's would know the future.
 
-The functions are array-safe: `uniform(key, items)` and `uniform(keys[:, None], items)` draw whole arrays, where items
-and keys are uint64.
+The functions are array-safe: `uniform(key, items)` and `uniform(keys[:, None], items)` draw whole arrays.
 """
 
 import secrets
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument
-from semibandits.kernel import word
+from semibandits.kernel import as_word, word
 from semibandits.types import Scalar
 
 WORLD = 0
@@ -45,13 +44,13 @@ def mix(z: Scalar) -> Scalar:
 
 def below(key: Scalar, number: Scalar) -> Scalar:
     """The key of the `number`-th branch under `key`."""
-    return mix((key + ((number * word(_BY_BRANCH)) & word(_MASK))) & word(_MASK))
+    return mix((as_word(key) + ((as_word(number) * word(_BY_BRANCH)) & word(_MASK))) & word(_MASK))
 
 
 def bits(key: Scalar, item: Scalar, draw: int = 0) -> Scalar:
     """64 random bits for an item."""
-    z = mix((key + ((item * word(_BY_ITEM)) & word(_MASK))) & word(_MASK))
-    return z if draw == 0 else mix((z + ((word(draw) * word(_BY_DRAW)) & word(_MASK))) & word(_MASK))
+    z = mix((as_word(key) + ((as_word(item) * word(_BY_ITEM)) & word(_MASK))) & word(_MASK))
+    return z if draw == 0 else mix((z + ((as_word(draw) * word(_BY_DRAW)) & word(_MASK))) & word(_MASK))
 
 
 def uniform(key: Scalar, item: Scalar, draw: int = 0) -> Scalar:

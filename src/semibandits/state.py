@@ -1,47 +1,60 @@
 """The file a learner is saved to: JSON with a version and a checksum, replaced as a whole or not at all."""
 
+import errno
 import hashlib
+import math
 import os
 import secrets
+import shutil
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from semibandits.errors import BadState
 
 FORMAT = "semibandits.learner"
 VERSION = 1
+DAMAGE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+"""What decoding raises on bytes that are no such file."""
+
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+Number = float | Literal["inf", "-inf", "nan"]
+"""JSON has no other way to say these."""
 
 
 class SavedPolicy(msgspec.Struct, forbid_unknown_fields=True):
     name: str
-    parameters: dict[str, float | int | str | bool | None]
+    parameters: dict[str, float | str] | None
+    """None for a policy of the user's own, which must be given again."""
 
 
 class SavedDecision(msgspec.Struct, forbid_unknown_fields=True):
-    id: str
-    round: int
-    items: list[int]
+    round: Count
+    items: list[Count]
     weights: list[float | None] | None
     initial: bool
     cancelled: bool
 
 
 class SavedLearner(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
+    name: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16}$")]
     seed: int
-    round: int
-    n_items: int
-    max_size: int
+    round: Count
+    n_items: Count
+    max_size: Count
     sense: str
     bounds: tuple[float, float]
     labels: list[str] | None
     uncovered: str
     policy: SavedPolicy
-    stats: list[list[float]]
-    init_round: list[int]
+    stats: list[list[Number]]
+    init_round: list[Count]
     init_x: list[float]
-    logged: int
+    logged: Count
     outstanding: list[SavedDecision]
     finished: list[SavedDecision]
 
@@ -55,15 +68,19 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:
     """Writes beside the old file, then puts the new one in its place: a crash leaves one of the two, whole."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
     body = msgspec.json.encode(learner)
     data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
-    target = Path(path)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with beside.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
         beside.replace(target)
     except BaseException:
         beside.unlink(missing_ok=True)
@@ -74,7 +91,7 @@ def read(path: str | os.PathLike[str]) -> SavedLearner:
     data = Path(path).read_bytes()
     try:
         file = msgspec.json.decode(data, type=_File)
-    except msgspec.MsgspecError as error:
+    except DAMAGE as error:
         raise BadState(f"{path} is not a saved learner, or was cut short ({len(data)} bytes): {error}") from error
     if file.format != FORMAT:
         raise BadState(f"{path} holds {file.format!r:.100}, expected {FORMAT!r}")
@@ -84,5 +101,13 @@ def read(path: str | os.PathLike[str]) -> SavedLearner:
         raise BadState(f"{path} was damaged or edited: its checksum does not match")
     try:
         return msgspec.json.decode(file.learner, type=SavedLearner)
-    except msgspec.MsgspecError as error:
+    except DAMAGE as error:
         raise BadState(f"{path} is not a saved learner: {error}") from error
+
+
+def numbers(values: NDArray[np.float64]) -> list[list[Number]]:
+    """A matrix as JSON can say it."""
+    rows: list[list[Number]] = values.tolist()
+    if np.isfinite(values).all():
+        return rows
+    return [[x if math.isfinite(x) else str(x) for x in row] for row in values.tolist()]  # type: ignore[misc]

@@ -4,15 +4,16 @@ Each raises `ConformanceError` with what was expected and what was found, and re
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from semibandits import rng
-from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
+from semibandits.environments import Table
+from semibandits.errors import BadWeights, ConformanceError, EmptyFeasibleSet, Unsupported
 from semibandits.kernel import compiled
-from semibandits.types import Environment, FeasibleSet, Game, IndexPolicy, Items, Weights, total
+from semibandits.types import Environment, FeasibleSet, Game, IndexPolicy, Items, Stats, Weights, total
 
 
 def check_set(feasible: FeasibleSet, *, trials: int = 50, seed: int = 0) -> None:
@@ -24,44 +25,80 @@ def check_set(feasible: FeasibleSet, *, trials: int = 50, seed: int = 0) -> None
     >>> import semibandits as sb
     >>> check_set(sb.sets.TopK(6, 3))
     """
+    _demand(isinstance(feasible, FeasibleSet), f"expected a FeasibleSet, got {feasible!r:.200}")
+    _demand(trials >= 1, f"trials must be at least 1, got {trials}")
     _demand(feasible.n_items >= 1, f"n_items must be at least 1, got {feasible.n_items}")
     _demand(0 <= feasible.max_size <= feasible.n_items, f"max_size must be 0 to n_items, got {feasible.max_size}")
     _demand(0.0 < feasible.ratio <= 1.0, f"ratio must be in (0, 1], got {feasible.ratio}")
-    trial_weights = list(_weights(feasible, trials, seed))
-    solutions: dict[bytes, Items] = {}
+    generator = np.random.default_rng(seed)
+    trial_weights = [_weights(feasible, trial % 4, generator) for trial in range(trials)]
+    seen: dict[bytes, Items] = {}
     for w in trial_weights:
         items = _answer(feasible, w)
-        solutions[items.tobytes()] = items
-        _check_restrictions(feasible, w, items)
-    exact = feasible.ratio == 1.0
+        seen[items.tobytes()] = items
+        _check_restrictions(feasible, w, items, generator)
+    solutions = list(seen.values())
     for w in trial_weights:
-        value = total(w, feasible.argmax(w))
-        rival = max(solutions.values(), key=lambda items: total(w, items))
-        scale = 1e-9 * max(1.0, float(np.abs(w).sum()))
-        demanded = total(w, rival) if exact else feasible.ratio * total(w, rival)
-        if exact or total(w, rival) >= 0.0:
-            _demand(
-                value >= demanded - scale,
-                f"argmax is worth {value}, but {rival.tolist()} is worth {total(w, rival)} for {w.tolist()!r:.300}",
-            )
+        _check_nothing_better(feasible, w, solutions)
+        _check_runner_up(feasible, w, solutions)
+    _check_contains(feasible, solutions, generator)
     _check_best_with_each(feasible, trial_weights[0])
+
+
+def _slack(w: Weights) -> float:
+    """What adding these numbers in another order may change."""
+    return 1e-9 * max(1.0, float(np.abs(w).sum()))
+
+
+def _check_nothing_better(feasible: FeasibleSet, w: Weights, solutions: list[Items]) -> None:
+    value = total(w, feasible.argmax(w))
+    rival = max(solutions, key=lambda items: total(w, items))
+    if feasible.ratio == 1.0 or total(w, rival) >= 0.0:
+        _demand(
+            value >= feasible.ratio * total(w, rival) - _slack(w),
+            f"argmax is worth {value}, but {rival.tolist()} is worth {total(w, rival)} for {w.tolist()!r:.300}",
+        )
+
+
+def _check_runner_up(feasible: FeasibleSet, w: Weights, solutions: list[Items]) -> None:
+    runner_up = feasible.runner_up_with_each(w, _slack(w))
+    if runner_up is None:
+        return
+    best = total(w, feasible.argmax(w))
+    _demand(bool((runner_up < best - _slack(w)).all()), "runner_up_with_each must stay below the best")
+    for items in solutions:
+        if items.size and total(w, items) < best - 3.0 * feasible.n_items * _slack(w):
+            overlooked = runner_up[items].min() < total(w, items) - _slack(w)
+            _demand(not overlooked, f"runner_up_with_each overlooks {items.tolist()} for {w.tolist()!r:.300}")
+
+
+def _check_contains(feasible: FeasibleSet, solutions: list[Items], generator: np.random.Generator) -> None:
+    """On solutions and their neighbours: an exact oracle, rewarded for just these items, tells which are feasible."""
     for wrong in ([feasible.n_items], [-1], [0, 0]):
         _demand(not feasible.contains(wrong), f"contains({wrong}) must be False")
+    if feasible.ratio < 1.0 or not feasible.signed:
+        return
+    for items in solutions[:20]:
+        flipped = np.setxor1d(items, generator.integers(0, feasible.n_items, size=2)).astype(np.int64)
+        for some in (items, flipped):
+            wanted = np.full(feasible.n_items, -1.0)
+            wanted[some] = 1.0
+            feasible_by_oracle = np.array_equal(feasible.argmax(wanted), some)
+            _demand(
+                feasible.contains(some) == feasible_by_oracle,
+                f"contains({some.tolist()}) is {not feasible_by_oracle}, but the oracle, rewarded for exactly these "
+                f"items, {'returns them' if feasible_by_oracle else 'returns others'}",
+            )
 
 
-def _weights(feasible: FeasibleSet, trials: int, seed: int) -> Iterator[Weights]:
-    generator = np.random.default_rng(seed)
-    for trial in range(trials):
-        kind = trial % 4
-        if kind == 0:
-            w = generator.normal(size=feasible.n_items)
-        elif kind == 1:
-            w = generator.integers(-2, 3, size=feasible.n_items).astype(np.float64)
-        elif kind == 2:
-            w = (generator.random(feasible.n_items) < 0.5).astype(np.float64)
-        else:
-            w = generator.normal(size=feasible.n_items) * 1e6
-        yield w if feasible.signed else -np.abs(w)
+def _weights(feasible: FeasibleSet, kind: int, generator: np.random.Generator) -> Weights:
+    w = (
+        generator.normal(size=feasible.n_items),
+        generator.integers(-2, 3, size=feasible.n_items).astype(np.float64),
+        (generator.random(feasible.n_items) < 0.5).astype(np.float64),
+        generator.normal(size=feasible.n_items) * 1e6,
+    )[kind]
+    return w if feasible.signed else -np.abs(w)
 
 
 def _answer(feasible: FeasibleSet, w: Weights) -> Items:
@@ -88,25 +125,37 @@ def _answer(feasible: FeasibleSet, w: Weights) -> Items:
     return items
 
 
-def _check_restrictions(feasible: FeasibleSet, w: Weights, items: Items) -> None:
-    """Leaving out an item of the best solution, or demanding it, must be obeyed and cannot make things better."""
-    if items.size == 0:
-        return
-    item = int(items[0])
-    value, scale = total(w, items), 1e-9 * max(1.0, float(np.abs(w).sum()))
-    for include, exclude in (((), (item,)), ((item,), ())):
+def _check_restrictions(feasible: FeasibleSet, w: Weights, items: Items, generator: np.random.Generator) -> None:
+    """Leaving out items of the best solution, or demanding them, must be obeyed and cannot make things better."""
+    some = items[generator.random(items.size) < 0.5] if items.size > 1 else items
+    others = np.setdiff1d(np.arange(feasible.n_items), items)
+    nothing = items[:0]
+    for include, exclude in ((nothing, some), (some, nothing), (some, others)):
+        named = f"restrict(include={include.tolist()}, exclude={exclude.tolist()!r:.100})"
         try:
-            other = feasible.restrict(include=include, exclude=exclude).argmax(w)
-        except (EmptyFeasibleSet, Unsupported):
+            part = feasible.restrict(include=include, exclude=exclude)
+            other = part.argmax(w)
+        except Unsupported:
             continue
-        named = f"restrict(include={list(include)}, exclude={list(exclude)})"
-        _demand((item in other) == bool(include), f"{named} returned {other.tolist()}")
+        except EmptyFeasibleSet:
+            _demand(
+                np.intersect1d(exclude, items).size > 0 or feasible.ratio < 1.0,
+                f"{named} is not empty: {items.tolist()}",
+            )
+            continue
+        obeyed = bool(np.isin(include, other).all()) and not np.isin(exclude, other).any()
+        _demand(obeyed, f"{named} returned {other.tolist()}")
+        with contextlib.suppress(Unsupported):
+            _demand(part.contains(other), f"{named} does not contain its own answer {other.tolist()}")
+            if np.intersect1d(exclude, items).size:
+                _demand(not part.contains(items), f"{named} must not contain {items.tolist()}")
         if feasible.ratio == 1.0:
             _demand(
-                total(w, other) <= value + scale,
+                total(w, other) <= total(w, items) + _slack(w),
                 f"{named} found {other.tolist()}, better than argmax's {items.tolist()}",
             )
-            _demand(not include or total(w, other) >= value - scale, f"{named} must keep argmax's {items.tolist()}")
+            if not np.intersect1d(exclude, items).size:
+                _demand(total(w, other) >= total(w, items) - _slack(w), f"{named} must keep argmax's {items.tolist()}")
 
 
 def _check_best_with_each(feasible: FeasibleSet, w: Weights) -> None:
@@ -114,7 +163,7 @@ def _check_best_with_each(feasible: FeasibleSet, w: Weights) -> None:
         best, expected = feasible.best_with_each(w), FeasibleSet.best_with_each(feasible, w)
     except Unsupported:
         return
-    same = np.allclose(best, expected, rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(w).sum())))
+    same = np.allclose(best, expected, rtol=0.0, atol=_slack(w))
     _demand(same, f"best_with_each gives {best}, one restricted call per item gives {expected}")
     never = set(feasible.uncovered().tolist())
     _demand(
@@ -130,34 +179,54 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     >>> import semibandits as sb
     >>> check_environment(sb.environments.Bernoulli([0.2, 0.9]))
     """
+    _demand(isinstance(environment, Environment), f"expected an Environment, got {environment!r:.200}")
     lo, hi = environment.bounds
-    means = np.asarray(environment.means)
+    means = environment.means
     _demand(lo < hi, f"bounds must have lo < hi, got {environment.bounds}")
-    _demand(means.shape == (environment.n_items,), f"means must have shape ({environment.n_items},), got {means.shape}")
+    _demand(
+        isinstance(means, np.ndarray) and means.shape == (environment.n_items,),
+        f"means must be an array of shape ({environment.n_items},), got {means!r:.200}",
+    )
     _demand(
         bool(((means >= lo) & (means <= hi)).all()),
         f"means must be within the bounds {environment.bounds}, got {means}",
     )
+    recorded = isinstance(environment, Table) and environment.order == "recorded"
+    if isinstance(environment, Table) and recorded:
+        samples = len(environment.rows)  # all there are, once
+    generator = np.random.default_rng(seed)
+    keys = rng.keys(seed, 0, 1, samples, rng.WORLD)
     drawn = np.empty((samples, environment.n_items))
-    some = np.arange(environment.n_items)[::2]
-    for i in range(samples):
-        key = rng.key(seed, 0, i + 1, rng.WORLD)
-        drawn[i] = environment.weights(i + 1, key)
+    for i, key in enumerate(keys.tolist()):
+        try:
+            drawn[i] = environment.weights(i + 1, key)
+        except BadWeights as error:
+            raise ConformanceError(str(error)) from error
         if i < 20:
+            some = np.flatnonzero(generator.random(environment.n_items) < 0.5)
             again = environment.weights(i + 1, key, some)
             _demand(
                 np.array_equal(again, drawn[i, some]), "the same round must give the same weights, for any items asked"
             )
+    if environment.batched:
+        rows = environment.weights(1, keys[:20, None])
+        _demand(np.array_equal(rows, drawn[:20]), "batched: a column of keys must give the rows that each key gives")
+    again = environment.weights(1, int(keys[0]))
+    _demand(np.array_equal(again, drawn[0]), "the weights of a round must not depend on what was drawn before")
+    if not recorded and (drawn != drawn[0]).any():
+        others = [environment.weights(1, key) for key in keys[1:50].tolist()]
+        _demand(any((row != drawn[0]).any() for row in others), "the weights of a round must depend on its key")
     _demand(bool(((drawn >= lo) & (drawn <= hi)).all()), f"weights left the bounds {environment.bounds}")
-    error = drawn.std(axis=0, ddof=1) / np.sqrt(samples)
-    # An item that never varied in the sample may be a rare event: allow for what the sample would not show.
-    slack = 5.0 * error + (hi - lo) * np.where(error > 0.0, 1e-9, 10.0 / samples)
-    wrong = np.abs(drawn.mean(axis=0) - means) > slack
+    shift = drawn - means  # before the mean, which would lose digits far from zero
+    errors = shift.std(axis=0, ddof=1) / np.sqrt(samples) if samples > 1 else np.full(environment.n_items, hi - lo)
+    # Rare events may be missing from the sample: allow for what it would not show.
+    slack = 5.0 * errors + (hi - lo) * 10.0 / samples + 1e-12 * max(abs(lo), abs(hi))
+    wrong = np.abs(shift.mean(axis=0)) > slack
     if wrong.any():
         item = int(np.argmax(wrong))
         raise ConformanceError(
             f"item {item}: the declared mean is {means[item]}, {samples} draws have mean {drawn[:, item].mean()} "
-            f"with standard error {error[item]}"
+            f"with standard error {errors[item]}"
         )
 
 
@@ -170,35 +239,56 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
     >>> import semibandits as sb
     >>> check_policy(sb.policies.CombUCB1())
     """
+    _demand(isinstance(policy, IndexPolicy), f"expected an IndexPolicy, got {policy!r:.200}")
+    _demand(trials >= 1, f"trials must be at least 1, got {trials}")
+    forgets = type(policy).forget is not IndexPolicy.forget
+    _demand(forgets or policy.init != "paper", "init='paper' overwrites observations, so it needs forget()")
     generator = np.random.default_rng(seed)
     p = policy.params(Game(n_items=trials, max_size=max(1, trials // 4), horizon=10_000))
-    _demand(
-        len(policy.prior) >= 2 and policy.prior[0] == 0.0,
-        f"prior must begin with count 0 and a sum, got {policy.prior}",
-    )
-    stats = tuple(np.full(trials, value, dtype=np.float64) for value in policy.prior)
+    prior = policy.prior
+    _demand(len(prior) >= 2 and prior[0] == prior[1] == 0.0, f"prior must begin with count 0 and sum 0, got {prior}")
+    stats: Stats = tuple(np.full(trials, value, dtype=np.float64) for value in prior)
     numbers = np.arange(trials, dtype=np.uint64)
     for round in (1, 2, 3, 10, 1000):
-        key = rng.key(seed, 0, round, rng.POLICY)
-        clock = policy.clock(round, key, p)
-        scores = policy.score(stats, clock, key, numbers, p)
+        key = rng.key(seed, 0, round, rng.POLICY) if policy.random else 0
+        clock = _call(policy.clock, "", round, key, p)
+        _demand(bool(np.isfinite(clock).all()), f"clock must be finite in round {round}, got {clock!r:.200}")
+        _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
+        scores = _call(policy.score, "on arrays", stats, clock, key, numbers, p)
         _demand(np.shape(scores) == (trials,), f"score on arrays must return one number per item, got {scores!r:.200}")
-        _demand(bool(np.isfinite(scores).all()), f"scores must be finite in round {round}, got {scores!r:.200}")
+        if not np.isfinite(scores).all():
+            at = int(np.argmin(np.isfinite(scores)))
+            raise ConformanceError(
+                f"scores must be finite, got {scores[at]} in round {round} for {[float(row[at]) for row in stats]}"
+            )
         _same(policy.score, scores, (stats, clock, key, numbers, p))
         x = generator.random(trials) if round > 2 else generator.integers(0, 2, trials).astype(np.float64)
-        after = policy.observe(stats, x, round, key, numbers, p)
-        _demand(len(after) == len(policy.prior), f"observe must return {len(policy.prior)} numbers, got {len(after)}")
+        after = _call(policy.observe, "on arrays", stats, x, round, key, numbers, p)
+        _demand(len(after) == len(prior), f"observe must return {len(prior)} numbers, got {len(after)}")
         _same(policy.observe, after, (stats, x, round, key, numbers, p))
-        if type(policy).forget is not IndexPolicy.forget:
-            before = policy.forget(after, x, round, p)
+        if round == 1:
+            first = np.array_equal(after[0], np.ones(trials)) and np.array_equal(after[1], x)
+            _demand(first, "after one observation the count must be 1 and the sum that observation")
+        if forgets:
+            before = _call(policy.forget, "on arrays", after, x, round, p)
             _same(policy.forget, before, (after, x, round, p))
-            for name, old, new in zip(("count", "sum"), stats, before, strict=False):
+            for i, (old, new) in enumerate(zip(stats, before, strict=True)):
                 _demand(
                     bool(np.allclose(old, new, rtol=0.0, atol=1e-9)),
-                    f"forget must undo observe, but the {name} differs",
+                    f"forget must undo observe, but number {i} differs",
                 )
-        _demand(bool((after[0] > stats[0] * 0.0).all()), "the count of an observed item must be positive")
         stats = tuple(np.asarray(row, dtype=np.float64) for row in after)
+
+
+def _call(function: Callable[..., Any], how: str, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        name = getattr(function, "__name__", str(function))
+        raise ConformanceError(
+            f"{name} cannot be called {how}: {error!s:.300} (it must be a staticmethod of nothing but arithmetic and "
+            "the functions of semibandits.kernel)"
+        ) from error
 
 
 def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, ...]) -> None:
@@ -211,7 +301,10 @@ def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, 
             try:
                 got = call(*one)
             except Exception as error:
-                raise ConformanceError(f"{name} cannot be {how}: {error!s:.500}") from error
+                raise ConformanceError(
+                    f"{name} cannot be {how}: {error!s:.500} (functions must be called by their plain names, not "
+                    "through their modules)"
+                ) from error
             alone = np.array(got if isinstance(got, tuple) else (got,), dtype=np.float64)
             _demand(
                 np.array_equal(alone, rows[:, item]),

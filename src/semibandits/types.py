@@ -12,12 +12,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits.errors import EmptyFeasibleSet, Unsupported
+from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 
 Items: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.float64]
@@ -39,7 +39,8 @@ class Decision:
     id: str
     round: int
     items: Items
-    labels: tuple[str, ...] | None = None
+    labels: tuple[str, ...] = ()
+    """The items' names, where the learner has labels."""
 
 
 class Game(NamedTuple):
@@ -96,15 +97,19 @@ class FeasibleSet(ABC):
         return best
 
     def runner_up_with_each(self, weights: ArrayLike, tolerance: float) -> Weights | None:
-        """As `best_with_each`, but among the solutions that are worse than the best by more than `tolerance`.
+        """As `best_with_each`, but among the solutions that are worse than the best.
 
-        None where the set knows no quick way; a `Problem` then searches through the tied solutions.
+        An exchange of items that loses no more than `tolerance` counts as a tie, also if there are several. None where
+        the set knows no quick way; a `Problem` then searches through the tied solutions.
         """
         return None
 
     def uncovered(self) -> Items:
         """Items that no solution contains, as far as the set knows without searching."""
         return np.empty(0, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_items} items)"
 
 
 class Environment(ABC):
@@ -123,6 +128,9 @@ class Environment(ABC):
     @abstractmethod
     def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
         """The weights of `items` (None: of all) in that round."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_items} items)"
 
 
 class IndexPolicy(ABC):
@@ -157,7 +165,7 @@ class IndexPolicy(ABC):
 
     @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
-        """The statistics without the observation x: needed by `init="paper"`, which overwrites."""
+        """The statistics without the observation x: needed by `init="paper"`, which overwrites. `round` is today's."""
         raise Unsupported("this policy cannot take an observation back: use init='all' or init='optimistic'")
 
     @staticmethod
@@ -165,7 +173,18 @@ class IndexPolicy(ABC):
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         """The item's score, what the oracle adds up; finite also for an item nobody has seen."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
 
-def total(weights: Weights, items: Items) -> float:
+
+def check_init(init: str) -> Init:
+    for known in get_args(Init):
+        if init == known:
+            return known  # type: ignore[no-any-return]
+    raise BadArgument(f"init must be 'paper', 'all' or 'optimistic', got {init!r:.100}")
+
+
+def total(weights: Weights, items: Items | slice) -> float:
     """The sum of these items' weights, added one by one in item order so that equal solutions have equal totals."""
-    return float(np.add.accumulate(weights[items])[-1]) if len(items) else 0.0
+    picked = weights[items]
+    return float(np.add.accumulate(picked)[-1]) if picked.size else 0.0

@@ -64,6 +64,36 @@ def test_bernoulli_frequencies_and_groups() -> None:
     assert abs(np.corrcoef(sample[:, 1], sample[:, 2])[0, 1]) < 4.5 / np.sqrt(SAMPLES)
 
 
+@pytest.mark.parametrize(
+    ("centre", "sigma", "bounds", "mean"),
+    [
+        (0.9, 1e8, (0.0, 1.0), 0.5),
+        (0.9e-8, 1.0, (0.0, 1e-8), 0.5e-8),
+        (-1e6, 3e4, (0.0, 1.0), float(stats.truncexpon(b=1e6 / 9e8, scale=9e8 / 1e6).mean())),  # all but exponential
+        (5.0, 0.2, (0.0, 1.0), float(stats.truncnorm(-25, -20, 5.0, 0.2).mean())),
+        (1e3, 1.0, (0.0, 2e3), 1e3),
+    ],
+)
+def test_truncated_means_keep_their_digits(
+    centre: float, sigma: float, bounds: tuple[float, float], mean: float
+) -> None:
+    assert environments.Gaussian([centre], sigma, bounds).means[0] == pytest.approx(mean, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        environments.Gaussian([0.4, 0.6], 0.2, groups=[0, 0]),
+        environments.Uniform(0.0, [1.0, 0.5], groups=[0, 0]),
+        environments.Beta(2.0, [3.0, 1.0], groups=[0, 0]),
+    ],
+    ids=repr,
+)
+def test_a_group_rises_and_falls_together(world: environments.Uniform) -> None:
+    first, second = draws(world).T
+    assert (np.diff(second[np.argsort(first)]) >= 0).all()
+
+
 @settings(max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.integers(0, 2**64 - 1), st.data())
 def test_only_the_key_and_the_item_matter(means: list[float], key: int, data: st.DataObject) -> None:
@@ -90,8 +120,10 @@ def test_table_in_recorded_order_ends() -> None:
     world = environments.Table([[0.0, 1.0], [0.5, 0.25]], order="recorded")
     assert world.weights(2, 0).tolist() == [0.5, 0.25]
     assert world.weights(1, 99, np.array([1])).tolist() == [1.0]
-    with pytest.raises(errors.EndOfTable, match="round 3 was asked of a table with 2 rows"):
+    with pytest.raises(errors.EndOfTable, match="round 3 was asked of a table with rows for rounds 1 to 2"):
         world.weights(3, 0)
+    with pytest.raises(errors.EndOfTable, match="round 0"):
+        world.weights(0, 0)
 
 
 def test_custom_sampler_is_keyed_by_the_round() -> None:
@@ -125,11 +157,18 @@ def test_the_shipped_checks_accept_our_own_environments(environment: Environment
         (lambda: environments.Bernoulli("half"), "'half'"),
         (lambda: environments.Bernoulli([0.5, 0.5], groups=[1]), "2 integers"),
         (lambda: environments.Bernoulli([0.5, 0.5], groups=[0.5, 1]), "2 integers"),
-        (lambda: environments.Beta([1.0, 0.0], [1.0, 1.0]), "minima 0.0 and 1.0"),
+        (lambda: environments.Beta([1.0, 0.0], [1.0, 1.0]), "got 0.0 to 1.0"),
         (lambda: environments.Beta([1.0, 1.0], [1.0]), "2 numbers"),
         (lambda: environments.Uniform([1.0], [0.0]), "1.0 > 0.0 for item 0"),
         (lambda: environments.Uniform([0.0], [2.0], bounds=(0, 1)), "outside the bounds"),
-        (lambda: environments.Uniform([1.0], [1.0]), "lo < hi"),
+        (lambda: environments.Uniform([1.0], [1.0]), "pass bounds="),
+        (lambda: environments.Uniform([0.0], [1.0], bounds=(-1e308, 1e308)), "1e\\+100"),
+        (lambda: environments.Uniform([0.0], [1.0], bounds=("0", "1")), "pair"),
+        (lambda: environments.Uniform([0.0], [1.0], bounds={0, 1}), "pair"),
+        (lambda: environments.Uniform([0.0], [1.0], bounds=(0, 10**400)), "pair"),
+        (lambda: environments.Beta([1e308], [1e308]), "1e9"),
+        (lambda: environments.Bernoulli(["0.1"]), "numbers"),
+        (lambda: environments.Bernoulli([0.5j]), "numbers"),
         (lambda: environments.Gaussian([0.5], 0.0), "got 0.0"),
         (lambda: environments.Gaussian([99.0], 0.1), "practically never"),
         (lambda: environments.Gaussian([0.5], 0.1, bounds=(1, 0)), "lo < hi"),

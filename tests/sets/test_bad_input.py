@@ -22,6 +22,12 @@ from semibandits import errors, sets
         (lambda: sets.Enumerated([[0], [-1]]), errors.InvalidSet, "solution 1 contains the negative item -1"),
         (lambda: sets.Enumerated([[0, 5]], n_items=3), errors.InvalidSet, "item 5"),
         (lambda: sets.Enumerated([["a"]]), errors.InvalidSet, "'a'"),
+        (lambda: sets.Enumerated(5), errors.InvalidSet, "got 5"),
+        (lambda: sets.Enumerated([0, 1]), errors.InvalidSet, "solution 0 must be distinct integers, got 0"),
+        (lambda: sets.DagPaths([("a", ["b"])], "a", "b"), errors.InvalidSet, "hashable"),
+        (lambda: sets.DagPaths([("a", "b")], ["a"], "b"), errors.InvalidSet, "hashable"),
+        (lambda: sets.Oracle(list, 4, 2, ratio="a"), errors.BadArgument, "got 'a'"),
+        (lambda: sets.Oracle(list, 4, 2, signed="no"), errors.BadArgument, "got 'no'"),
         (lambda: sets.DagPaths([], 0, 1), errors.InvalidSet, "got 0"),
         (lambda: sets.DagPaths([(0, 1, 2)], 0, 1), errors.InvalidSet, r"\(0, 1, 2\)"),
         (lambda: sets.DagPaths([(0, 1)], 0, 0), errors.InvalidSet, "0 twice"),
@@ -65,6 +71,8 @@ def test_construction(build: Callable[[], object], error: type[Exception], says:
         ([1.0, 0.0], r"shape \(2,\)"),
         (1.0, r"shape \(\)"),
         ("heavy", "'heavy'"),
+        (["1", "2", "3", "4"], "numbers"),
+        ([1j, 0, 0, 0], "numbers"),
         ([1.0, None, "x", 0.0], "numbers"),
     ],
 )
@@ -80,3 +88,25 @@ def test_restrict_names_unknown_items(items: list[int], says: str) -> None:
             feasible.restrict(include=items)
         with pytest.raises(errors.UnknownItem, match=says):
             feasible.restrict(exclude=items)
+
+
+def test_integers_of_any_size() -> None:
+    assert sets.KPaths(300, np.int8(3)).max_size == 3
+    assert sets.GridPaths(np.int8(8)).n_items == 144
+    assert sets.TopK(np.uint16(300), np.int8(3)).argmax(np.arange(300)).tolist() == [297, 298, 299]
+
+
+def test_a_set_keeps_nothing_of_the_users() -> None:
+    mine = np.array([0, 2])
+    listed = sets.Enumerated([mine, [1]])
+    mine[1] = 1
+    assert listed.argmax([1.0, 0.0, 1.0]).tolist() == [0, 2]
+    assert sets.DagPaths(np.array([[0, 1], [1, 2]]), 0, 2).argmax([1.0, 1.0]).tolist() == [0, 1]
+
+
+def test_no_items_in_any_form() -> None:
+    listed = sets.Enumerated([[], [0]])
+    for nothing in ([], (), np.array([]), np.array([], dtype=np.int64), set()):
+        assert listed.contains(nothing)
+        assert len(listed.restrict(include=nothing, exclude=nothing)) == 2
+    assert sets.Oracle(lambda w: np.array([]), 2, 1).argmax([0.0, 0.0]).tolist() == []

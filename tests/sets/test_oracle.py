@@ -32,7 +32,7 @@ def test_an_exception_inside_the_solver_is_the_cause() -> None:
     def solver(weights: object) -> list[int]:
         raise ZeroDivisionError("no licence")
 
-    with pytest.raises(errors.OracleFailed, match="solver raised ZeroDivisionError: no licence") as caught:
+    with pytest.raises(errors.OracleFailed, match="the solver raised ZeroDivisionError: no licence") as caught:
         sets.Oracle(solver, 3, 1).argmax([1.0, 2.0, 3.0])
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
@@ -55,6 +55,15 @@ def test_a_solver_may_spoil_its_weights() -> None:
     assert feasible.argmax(weights).tolist() == [1]
     assert weights.tolist() == [1.0, 3.0, 2.0]
     assert feasible.restrict(exclude=[1]).argmax(weights).tolist() == [2]
+
+
+def test_restrictions_of_small_and_of_huge_weights() -> None:
+    listed = sets.Enumerated([[0, 1], [0, 2], [3]])
+    solver = sets.Oracle(listed.argmax, 4, 2)
+    tiny = [1e-20, 1e-20, 5e-20, 1e-20]
+    assert solver.restrict(include=[0]).argmax(tiny).tolist() == [0, 2]
+    with pytest.raises(errors.BadWeights, match="too large"):
+        solver.restrict(include=[0]).argmax([1e308, 1e308, 0.0, 0.0])
 
 
 def shortest(weights: Items) -> list[int]:

@@ -29,6 +29,7 @@ def test_shapes_and_checkpoints() -> None:
     assert (np.diff(result.regret, axis=2) >= -1e-12).all()
     assert result.policies == ("CombUCB1(alpha=1.5, init='paper')", "CombUCB1(alpha=0.5, init='paper')")
     assert result.engine == "plain loop"
+    assert "2 policies x 3 runs of 700 rounds" in repr(result)
     assert 100 <= result.rounds.size <= 250
     assert result.rounds[:20].tolist() == list(range(1, 21))
     picked = simulate(grid, ucb, horizon=700, runs=3, seed=1, checkpoints=[10, 600])
@@ -199,6 +200,8 @@ def test_progress_is_drawn_on_a_terminal() -> None:
         ({"feedback": "full"}, "'full'"),
         ({"policies": []}, "one or more policies"),
         ({"policies": ["CombUCB1"]}, "one or more policies"),
+        ({"policies": 5}, "one or more policies"),
+        ({"executor": 4}, "executor"),
         ({"problem": sets.TopK(3, 1)}, "Problem"),
     ],
 )

@@ -1,6 +1,7 @@
 """What the environments share: independent items (or groups of them) drawn from one uniform number each."""
 
 from abc import abstractmethod
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from semibandits.types import Bounds, Environment, Items, Scalar, Weights
 def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
     """A non-empty finite float64 vector; a single number stands for n_items equal ones."""
     try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        numbers = np.asarray(values)
+    except ValueError as error:
         raise BadArgument(f"{name} must be numbers, one per item, got {values!r:.200}") from error
-    if vector.ndim == 0 and n_items is not None:
-        vector = np.full(n_items, float(vector))
+    if numbers.dtype.kind not in "fiu":
+        raise BadArgument(f"{name} must be numbers, one per item, got {values!r:.200}")
+    vector = np.full(n_items or 1, numbers, dtype=np.float64) if numbers.ndim == 0 else numbers.astype(np.float64)
     if vector.ndim != 1 or vector.size == 0 or (n_items is not None and vector.size != n_items):
         expected = "one number per item" if n_items is None else f"{n_items} numbers"
         raise BadArgument(f"{name} must be {expected}, got an array of shape {vector.shape}")
@@ -29,14 +31,26 @@ def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> We
     return vector
 
 
+def check_vectors(**named: ArrayLike) -> list[Weights]:
+    """Vectors of one length; a single number stands for as many equal ones."""
+    lengths = [np.size(values) for values in named.values() if np.ndim(values) > 0]
+    return [check_vector(name, values, lengths[0] if lengths else 1) for name, values in named.items()]
+
+
+LARGEST_BOUND = 1e100
+
+
 def check_bounds(bounds: Any) -> Bounds:
-    """A pair lo < hi of finite numbers."""
+    """A pair lo < hi of numbers, small enough for sums and scores to stay finite."""
     try:
-        lo, hi = (float(bound) for bound in bounds)
-    except (TypeError, ValueError) as error:
+        lo, hi = bounds
+        if isinstance(bounds, str | bytes | Set) or isinstance(lo, str) or isinstance(hi, str):
+            raise TypeError
+        lo, hi = float(lo), float(hi)
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadArgument(f"bounds must be a pair (lo, hi) of numbers, got {bounds!r:.200}") from error
-    if not (np.isfinite(lo) and np.isfinite(hi) and lo < hi and np.isfinite(hi - lo)):
-        raise BadArgument(f"bounds must be finite with lo < hi, got ({lo}, {hi})")
+    if not -LARGEST_BOUND <= lo < hi <= LARGEST_BOUND:
+        raise BadArgument(f"bounds must be finite with lo < hi, at most {LARGEST_BOUND:g} in size, got ({lo}, {hi})")
     return lo, hi
 
 
@@ -68,6 +82,3 @@ class Independent(Environment):
     @abstractmethod
     def _quantile(self, u: Weights, items: Items | slice) -> Weights:
         """The weights of these items at uniform numbers u, whose last axis runs over them."""
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_items} items)"

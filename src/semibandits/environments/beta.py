@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_vector
+from semibandits.environments.base import Independent, check_vectors
 from semibandits.errors import BadArgument
 from semibandits.types import Items, Weights
 
@@ -16,10 +16,10 @@ class Beta(Independent):
     """
 
     def __init__(self, a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> None:
-        self.a = check_vector("a", a)
-        self.b = check_vector("b", b, self.a.size)
-        if (self.a <= 0.0).any() or (self.b <= 0.0).any():
-            raise BadArgument(f"a and b must be positive, got minima {self.a.min()} and {self.b.min()}")
+        self.a, self.b = check_vectors(a=a, b=b)
+        both = np.concatenate((self.a, self.b))
+        if both.min() < 1e-9 or both.max() > 1e9:
+            raise BadArgument(f"a and b must be from 1e-9 to 1e9, got {both.min()} to {both.max()}")
         super().__init__(self.a / (self.a + self.b), (0.0, 1.0), groups)
 
     def _quantile(self, u: Weights, items: Items | slice) -> Weights:

@@ -35,7 +35,7 @@ class Custom(Environment):
             )
 
     def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
-        drawn = np.asarray(self._sample(np.random.Generator(np.random.Philox(key=int(key)))), dtype=np.float64)
+        drawn = np.array(self._sample(np.random.Generator(np.random.Philox(key=int(key)))), dtype=np.float64)
         if drawn.shape != (self.n_items,):
             raise BadWeights(f"sample() must return {self.n_items} weights, got an array of shape {drawn.shape}")
         inside = (drawn >= self.bounds[0]) & (drawn <= self.bounds[1])
@@ -43,6 +43,3 @@ class Custom(Environment):
             item = int(np.argmin(inside))
             raise BadWeights(f"sample() returned {drawn[item]} for item {item}, not in the bounds {self.bounds}")
         return drawn if items is None else drawn[items]
-
-    def __repr__(self) -> str:
-        return f"Custom({self.n_items} items)"

@@ -41,17 +41,17 @@ class Table(Environment):
             raise BadArgument(f"order must be 'resampled' or 'recorded', got {order!r}")
         self.order = order
         self.n_items = self.rows.shape[1]
-        self.means = self.rows.mean(axis=0)
+        self.means = np.clip(self.rows.mean(axis=0), *self.bounds)
         self.rows.setflags(write=False)
         self.means.setflags(write=False)
 
     def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
         if self.order == "resampled":
             row = int(rng.uniform(key, 0) * len(self.rows))
-        elif round <= len(self.rows):
+        elif 1 <= round <= len(self.rows):
             row = round - 1
         else:
-            raise EndOfTable(f"round {round} was asked of a table with {len(self.rows)} rows")
+            raise EndOfTable(f"round {round} was asked of a table with rows for rounds 1 to {len(self.rows)}")
         drawn: Weights = self.rows[row]
         return drawn.copy() if items is None else drawn[items]
 

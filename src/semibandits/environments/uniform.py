@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_bounds, check_vector
+from semibandits.environments.base import Independent, check_bounds, check_vectors
 from semibandits.errors import BadArgument
 from semibandits.types import Bounds, Items, Weights
 
@@ -20,11 +20,12 @@ class Uniform(Independent):
     def __init__(
         self, low: ArrayLike, high: ArrayLike, bounds: Bounds | None = None, groups: ArrayLike | None = None
     ) -> None:
-        self.low = check_vector("low", low)
-        self.high = check_vector("high", high, self.low.size)
+        self.low, self.high = check_vectors(low=low, high=high)
         if (self.low > self.high).any():
             item = int(np.argmax(self.low > self.high))
             raise BadArgument(f"low must be <= high, got {self.low[item]} > {self.high[item]} for item {item}")
+        if bounds is None and self.low.min() == self.high.max():
+            raise BadArgument(f"all weights are {self.high[0]}: pass bounds=(lo, hi)")
         lo, hi = check_bounds((self.low.min(), self.high.max()) if bounds is None else bounds)
         if self.low.min() < lo or self.high.max() > hi:
             raise BadArgument(

@@ -9,8 +9,9 @@ runs, 3.5 is replaced by the quantile of Student's distribution that is passed a
 import os
 from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from signal import SIG_DFL, SIGINT, signal
+from threading import Thread
 from typing import NamedTuple
 
 from scipy.special import ndtr, stdtrit
@@ -66,17 +67,30 @@ def run_cell(m: int, sigma: float, *, runs: int, seed: int, executor: Executor |
 
 
 def processes() -> ProcessPoolExecutor:
-    """One fresh process per core; Ctrl-C ends them at once and without a word."""
-    return ProcessPoolExecutor(
-        os.cpu_count(), mp_context=get_context("spawn"), initializer=signal, initargs=(SIGINT, SIG_DFL)
-    )
+    """One fresh process per core, which ends with this one or at Ctrl-C, at once and without a word."""
+    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"), initializer=_begin_work)
+
+
+def _begin_work() -> None:
+    signal(SIGINT, SIG_DFL)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def table(cells: Iterable[Cell]) -> str:
     lines = [" m    L  sigma    regret  ± error  published  difference  allowed"]
     lines += [
         f"{c.m:>2} {c.n_items:>4} {c.sigma:>6} {c.regret:>9.1f} {c.error:>8.1f} {c.published:>10.1f} "
-        f"{c.regret - c.published:>+11.1f} {c.allowed:>8.1f}  {'agrees' if c.agrees else 'DIFFERS'}"
+        f"{round(c.regret, 1) - c.published:>+11.1f} {c.allowed:>8.1f}  {'agrees' if c.agrees else 'DIFFERS'}"
         for c in cells
     ]
+    lines.append(
+        "\nallowed: what chance explains, given the spread of our runs and five runs behind each published point"
+    )
     return "\n".join(lines)

@@ -23,7 +23,13 @@ def _primitives() -> dict[Any, Any]:
     def where(condition, a, b):  # type: ignore[no-untyped-def]
         return a if condition else b
 
-    return {maths.where: where, maths.sqrt: math.sqrt, maths.log: math.log, maths.word: np.uint64}
+    return {
+        maths.where: where,
+        maths.sqrt: math.sqrt,
+        maths.log: math.log,
+        maths.word: np.uint64,
+        maths.as_word: np.uint64,
+    }
 
 
 @functools.cache

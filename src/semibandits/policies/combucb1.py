@@ -1,11 +1,14 @@
 """CombUCB1 (Gai, Krishnamachari and Jain 2012; Kveton, Wen, Ashkan and Szepesvári 2015, Algorithms 1 and 2)."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt, where
-from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats
+from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats, check_init
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,14 @@ class CombUCB1(IndexPolicy):
     random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.alpha, bool)
-            or not isinstance(self.alpha, int | float)
-            or not 0.0 < self.alpha < float("inf")
-        ):
-            raise BadArgument(f"alpha must be a positive number, got {self.alpha!r}")
-        if self.init not in ("paper", "all", "optimistic"):
-            raise BadArgument(f"init must be 'paper', 'all' or 'optimistic', got {self.init!r}")
+        number = isinstance(self.alpha, int | float | np.floating) and not isinstance(self.alpha, bool)
+        if not number or not self.alpha > 0 or math.log10(self.alpha) > 100:
+            raise BadArgument(f"alpha must be a positive number, got {self.alpha!r:.100}")
+        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "init", check_init(self.init))
 
     def params(self, game: Game) -> Params:
-        return (float(self.alpha),)
+        return (self.alpha,)
 
     @staticmethod
     def clock(round: int, key: int, p: Params) -> Clock:

@@ -6,23 +6,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.errors import BadWeights, InfeasibleSolution, InvalidSet, OracleFailed, SemiBanditError, UnknownItem
+from semibandits.errors import (
+    BadArgument,
+    BadWeights,
+    InfeasibleSolution,
+    InvalidSet,
+    OracleFailed,
+    SemiBanditError,
+    UnknownItem,
+)
 from semibandits.types import FeasibleSet, Items, Weights
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidSet(f"{name} must be an integer >= {least}, got {value!r}")
+def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise error(f"{name} must be an integer >= 1, got {value!r}")
     return int(value)
 
 
 def check_weights(weights: ArrayLike, n_items: int) -> Weights:
     """Weights as a finite float64 vector, one per item."""
     try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        w = np.asarray(weights)
+    except ValueError as error:
         raise BadWeights(f"expected {n_items} numbers, got {weights!r:.200}") from error
+    if w.dtype.kind not in "fiu":
+        raise BadWeights(f"weights must be numbers, got {weights!r:.200}")
+    w = w.astype(np.float64, copy=False)
     if w.shape != (n_items,):
         raise BadWeights(f"expected {n_items} weights, one per item, got an array of shape {w.shape}")
     finite = np.isfinite(w)
@@ -35,14 +46,16 @@ def check_weights(weights: ArrayLike, n_items: int) -> Weights:
 def as_items(items: Any) -> Items | None:
     """Items in ascending order without a copy where they already are; None where they are no set of whole numbers."""
     if not isinstance(items, np.ndarray):
-        items = list(items) if isinstance(items, Iterable) and not isinstance(items, str | bytes) else [items]
+        if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+            return None
+        items = list(items)
         if any(isinstance(item, bool) or not isinstance(item, int | np.integer) for item in items):
             return None
         try:
             items = np.array(items, dtype=np.int64)
         except OverflowError:
             return None
-    if items.ndim != 1 or items.dtype.kind not in "iu":
+    if items.ndim != 1 or (items.dtype.kind not in "iu" and items.size):
         return None
     ordered: Items = items.astype(np.int64, copy=False)
     if not (ordered[1:] > ordered[:-1]).all():
@@ -73,6 +86,13 @@ def check_restriction(include: Iterable[int], exclude: Iterable[int], n_items: i
     return check_items(include, n_items), check_items(exclude, n_items)
 
 
+def restriction(include: Items, exclude: Items) -> str:
+    """Says in an error what was demanded of a solution."""
+    parts = [f"with items {include.tolist()!r:.100}"] if include.size else []
+    parts += [f"without items {exclude.tolist()!r:.100}"] if exclude.size else []
+    return " and ".join(parts) or "at all"
+
+
 def check_answer(items: Any, n_items: int, max_size: int) -> Items:
     """An oracle's answer as items; a named error where it is no set of known items or a too large one."""
     ordered = as_items(items)
@@ -84,7 +104,7 @@ def check_answer(items: Any, n_items: int, max_size: int) -> Items:
         )
     if ordered.size > max_size:
         raise InfeasibleSolution(f"the oracle returned {ordered.size} items, more than max_size={max_size}")
-    return ordered
+    return ordered.copy()  # the solver may use its array again
 
 
 def solve(feasible: FeasibleSet, weights: Weights) -> Items:
@@ -93,10 +113,10 @@ def solve(feasible: FeasibleSet, weights: Weights) -> Items:
         return feasible.argmax(weights)
     try:
         items = check_answer(feasible.argmax(weights), feasible.n_items, feasible.max_size)
+        if feasible.contains(items):
+            return items
     except SemiBanditError:
         raise
     except Exception as error:
         raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
-    if not feasible.contains(items):
-        raise InfeasibleSolution(f"the oracle returned {items.tolist()!r:.200}, which the set says is not feasible")
-    return items
+    raise InfeasibleSolution(f"the oracle returned {items.tolist()!r:.200}, which the set says is not feasible")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction
 from semibandits.types import FeasibleSet, Items, Weights
 
 
@@ -24,6 +24,8 @@ class Enumerated(FeasibleSet):
     verified = True
 
     def __init__(self, solutions: Iterable[Sequence[int]], n_items: int | None = None) -> None:
+        if not isinstance(solutions, Iterable):
+            raise InvalidSet(f"solutions must be a list of lists of items, got {solutions!r:.200}")
         listed: list[Items] = []
         for solution in solutions:
             items = as_items(solution)
@@ -31,7 +33,7 @@ class Enumerated(FeasibleSet):
                 raise InvalidSet(f"solution {len(listed)} must be distinct integers, got {solution!r:.200}")
             if items.size and items[0] < 0:
                 raise InvalidSet(f"solution {len(listed)} contains the negative item {items[0]}")
-            listed.append(items)
+            listed.append(items.copy())
         if not listed:
             raise EmptyFeasibleSet("the list of solutions is empty")
         largest = max((int(items[-1]) for items in listed if items.size), default=-1)
@@ -74,9 +76,7 @@ class Enumerated(FeasibleSet):
         for item in inside:
             keep &= (self._columns == item).any(axis=0)
         if not keep.any():
-            raise EmptyFeasibleSet(
-                f"no listed solution contains all of {inside.tolist()} and none of {outside.tolist()!r:.200}"
-            )
+            raise EmptyFeasibleSet(f"no solution is listed {restriction(inside, outside)}")
         restricted = copy.copy(self)
         restricted._set_solutions([self._solutions[j] for j in np.flatnonzero(keep)])
         return restricted

@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
-from semibandits.sets.base import as_items, check_answer, check_count, check_restriction, check_weights, within
+from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
+from semibandits.sets.base import (
+    as_items,
+    check_answer,
+    check_count,
+    check_restriction,
+    check_weights,
+    restriction,
+    within,
+)
 from semibandits.types import FeasibleSet, Items
 
 
@@ -21,7 +29,8 @@ class Oracle(FeasibleSet):
     `ratio` < 1 declares an approximate solver; `signed=False` one that needs weights <= 0, such as a shortest-path
     algorithm that is given negated costs.
 
-    `restrict` (and so `ask(available=...)`, gaps, ...) works by adding a large reward or penalty to the items' weights.
+    `restrict` (and so `ask(available=...)`, gaps, ...) adds a reward or penalty to the items' weights that outweighs
+    all others, after one call of the solver to see that anything is left.
 
     >>> cheapest = Oracle(lambda weights: [int(weights.argmax())], n_items=3, max_size=1)
     >>> cheapest.argmax([-5.0, -2.0, -9.0])
@@ -48,10 +57,12 @@ class Oracle(FeasibleSet):
         self.max_size = check_count("max_size", max_size)
         if self.max_size > self.n_items:
             raise BadArgument(f"max_size must be at most n_items={self.n_items}, got {self.max_size}")
-        if not 0.0 < ratio <= 1.0:
+        if isinstance(ratio, bool) or not isinstance(ratio, int | float | np.floating) or not 0.0 < ratio <= 1.0:
             raise BadArgument(f"ratio must be in (0, 1], got {ratio!r}")
         self.ratio = float(ratio)
-        self.signed = bool(signed)
+        if not isinstance(signed, bool):
+            raise BadArgument(f"signed must be True or False, got {signed!r:.100}")
+        self.signed = signed
         self._function = function
         self._contains = contains
         self._include: Items = np.empty(0, dtype=np.int64)
@@ -63,19 +74,19 @@ class Oracle(FeasibleSet):
             item = int(np.argmax(w))
             raise Unsupported(f"this solver needs weights <= 0 (signed=False), got {w[item]} for item {item}")
         if self._include.size or self._exclude.size:
-            penalty = 1.0 + 2.0 * float(np.abs(w).sum())  # outweighs every difference between two solutions
+            with np.errstate(over="ignore"):
+                penalty = 4.0 * float(np.abs(w).sum()) or 1.0  # outweighs every difference between two solutions
+            if not np.isfinite(penalty):
+                raise BadWeights(f"weights up to {np.abs(w).max()} are too large for a restricted solver")
             w[self._include] += penalty
             w[self._exclude] -= penalty
-        items = check_answer(self._call(self._function, w), self.n_items, self.max_size)
-        if self._contains is not None and not self._call(self._contains, items):
+        items = check_answer(self._call("the solver", self._function, w), self.n_items, self.max_size)
+        if self._contains is not None and not self._call("contains()", self._contains, items.copy()):
             raise InfeasibleSolution(
                 f"the solver returned {items.tolist()!r:.200}, which contains() says is not feasible"
             )
         if not self._obeys(items):
-            raise EmptyFeasibleSet(
-                f"the solver found no solution that contains all of {self._include.tolist()!r:.200} "
-                f"and none of {self._exclude.tolist()!r:.200}"
-            )
+            raise EmptyFeasibleSet(f"the solver found no solution {restriction(self._include, self._exclude)}")
         return items
 
     def contains(self, items: Iterable[int]) -> bool:
@@ -86,7 +97,7 @@ class Oracle(FeasibleSet):
         if not self._obeys(ordered):
             return False
         if self._contains is not None:
-            return bool(self._call(self._contains, ordered))
+            return bool(self._call("contains()", self._contains, ordered.copy()))
         if self.ratio < 1.0 or not self.signed:
             raise Unsupported("whether a solution is feasible cannot be asked of this solver: pass contains=")
         wanted = np.full(self.n_items, -1.0)
@@ -104,11 +115,10 @@ class Oracle(FeasibleSet):
         return restricted
 
     @staticmethod
-    def _call(function: Callable[[Any], Any], argument: Any) -> Any:
+    def _call(name: str, function: Callable[[Any], Any], argument: Any) -> Any:
         try:
             return function(argument)
         except Exception as error:
-            name = getattr(function, "__name__", "the solver")
             raise OracleFailed(f"{name} raised {type(error).__name__}: {error}") from error
 
     def _obeys(self, items: Items) -> bool:
@@ -122,4 +132,5 @@ class Oracle(FeasibleSet):
     def __repr__(self) -> str:
         name = getattr(self._function, "__name__", type(self._function).__name__)
         kind = "" if self.ratio == 1.0 else f", ratio={self.ratio}"
+        kind += ", restricted" if self._include.size or self._exclude.size else ""
         return f"Oracle({name}, n_items={self.n_items}, max_size={self.max_size}{kind})"

@@ -39,21 +39,25 @@ class DagPaths(FeasibleSet):
 
     def __init__(self, edges: Iterable[tuple[Node, Node]], source: Node, target: Node) -> None:
         self.edges: list[tuple[Node, Node]] = []
-        for edge in edges:
+        for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
             if not isinstance(edge, tuple | list) or len(edge) != 2:
                 raise InvalidSet(f"edge {len(self.edges)} must be a pair (tail, head), got {edge!r:.200}")
             self.edges.append((edge[0], edge[1]))
         self.n_items = check_count("the number of edges", len(self.edges))
         self.source, self.target = source, target
-        if source == target:
-            raise InvalidSet(f"source and target must be different nodes, got {source!r} twice")
         number: dict[Node, int] = {}
-        self._tails = [number.setdefault(tail, len(number)) for tail, _ in self.edges]
-        self._heads = [number.setdefault(head, len(number)) for _, head in self.edges]
+        try:
+            self._tails = [number.setdefault(tail, len(number)) for tail, _ in self.edges]
+            self._heads = [number.setdefault(head, len(number)) for _, head in self.edges]
+            hash(source), hash(target)
+        except TypeError as error:
+            raise InvalidSet(f"nodes must be hashable: {error}") from error
         for name, node in (("source", source), ("target", target)):
             if node not in number:
                 raise InvalidSet(f"the {name} {node!r} is not a node of any edge")
         self._source, self._target = number[source], number[target]
+        if self._source == self._target:
+            raise InvalidSet(f"source and target must be different nodes, got {source!r} twice")
         self._names = list(number)
         self._rank = self._topological_rank()
         self._keep(np.ones(self.n_items, dtype=bool))
@@ -242,7 +246,7 @@ class GridPaths(DagPaths):
     """
 
     def __init__(self, m: int) -> None:
-        self.m = check_count("m", m)
+        self.m = m = check_count("m", m)
         edges: list[tuple[Node, Node]] = []
         for row in range(m + 1):
             for column in range(m + 1):
@@ -264,7 +268,8 @@ class KPaths(DagPaths):
     """
 
     def __init__(self, n_items: int, k: int) -> None:
-        n_items, self.k = check_count("n_items", n_items), check_count("k", k)
+        n_items, k = check_count("n_items", n_items), check_count("k", k)
+        self.k = k
         if n_items % k:
             raise InvalidSet(f"n_items must be a multiple of k={k}, got {n_items}")
         edges: list[tuple[Node, Node]] = []

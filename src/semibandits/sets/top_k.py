@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, within
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, within
 from semibandits.types import FeasibleSet, Items, Weights, total
 
 
@@ -60,10 +60,7 @@ class TopK(FeasibleSet):
         restricted._fixed = np.flatnonzero(state == 2)
         restricted._free = np.flatnonzero(state == 1)
         if impossible or not 0 <= self.k - restricted._fixed.size <= restricted._free.size:
-            raise EmptyFeasibleSet(
-                f"no choice of {self.k} items contains all of {inside.tolist()!r:.200} "
-                f"and none of {outside.tolist()!r:.200}"
-            )
+            raise EmptyFeasibleSet(f"there is no choice of {self.k} items {restriction(inside, outside)}")
         return restricted
 
     def best_with_each(self, weights: ArrayLike) -> Weights:
@@ -118,7 +115,7 @@ class TopK(FeasibleSet):
         return np.flatnonzero(np.isneginf(self.best_with_each(np.zeros(self.n_items))))
 
     def __repr__(self) -> str:
-        return f"TopK({self.n_items}, {self.k})" + ("" if self._free is None else ", restricted")
+        return f"TopK({self.n_items}, {self.k}{'' if self._free is None else ', restricted'})"
 
 
 def _largest(w: Weights, k: int) -> Items:

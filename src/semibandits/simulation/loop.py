@@ -48,16 +48,12 @@ def play(
         else:
             both = world.weights(round, np.concatenate((items, best)))
             weights = both[: items.size]
-            regret += sign * (_sum(both[items.size :]) - _sum(weights))
+            regret += sign * (total(both, slice(items.size, None)) - total(both, slice(items.size)))
         agent.learn(round, items, agent.scale.to_unit(weights), initial)
         if round == checkpoints[reached]:
             curve[reached] = regret
             reached += 1
     return curve
-
-
-def _sum(weights: Weights) -> float:
-    return float(np.add.accumulate(weights)[-1]) if weights.size else 0.0
 
 
 class World:

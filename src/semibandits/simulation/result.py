@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument
+from semibandits.inputs import check_confidence
 
 
 class SummaryRow(NamedTuple):
@@ -38,7 +39,7 @@ class Summary(tuple[SummaryRow, ...]):
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimulationResult:
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
 
@@ -55,13 +56,19 @@ class SimulationResult:
     seconds: float
     version: str
 
+    def __repr__(self) -> str:
+        policies, runs, _ = self.regret.shape
+        return (
+            f"SimulationResult({policies} policies x {runs} runs of {self.rounds[-1]} rounds, {self.kind} regret, "
+            f"seed {self.seed}, {self.engine}, {self.seconds:.1f} s)"
+        )
+
     def summary(self, round: int | None = None, confidence: float = 0.95) -> Summary:
         """Mean regret of each policy at a checkpoint (default: the horizon), with standard error and interval.
 
         The interval is Student's, over runs. With a single run, error and interval are unknown (NaN).
         """
-        if not 0.0 < confidence < 1.0:
-            raise BadArgument(f"confidence must be between 0 and 1, got {confidence!r}")
+        check_confidence(confidence)
         at = len(self.rounds) - 1 if round is None else int(np.searchsorted(self.rounds, round))
         if at >= len(self.rounds) or (round is not None and self.rounds[at] != round):
             raise BadArgument(f"round {round!r} is not a checkpoint; they are {self.rounds.tolist()!r:.200}")

@@ -2,10 +2,10 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits import rng
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
+from semibandits.sets.base import check_count
 from semibandits.simulation.loop import RegretKind, play
 from semibandits.simulation.result import SimulationResult
 from semibandits.types import IndexPolicy
@@ -34,8 +35,9 @@ def simulate(
 ) -> SimulationResult:
     """Plays every policy for `horizon` rounds, `runs` times, and measures its regret.
 
-    Run r depends on the problem, the policy, the seed and r alone: fewer runs or a shorter horizon give a prefix of
-    the same numbers, and all policies face the same worlds. A `Learner` with the same seed decides as run 0 does.
+    Run r depends on the problem, the policy, the seed and r alone: fewer runs or (for policies that do not use it) a
+    shorter horizon give a prefix of the same numbers, and all policies face the same worlds. A `Learner` with the same
+    seed decides as run 0 does.
 
     `regret="expected"` adds up the gaps of the chosen solutions; `"realised"` what the optimum would have earned more
     with the weights as drawn. The rounds of initialisation count. `checkpoints` are the rounds at which regret is
@@ -52,17 +54,22 @@ def simulate(
     """
     if not isinstance(problem, Problem):
         raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
-    listed = [policies] if isinstance(policies, IndexPolicy) else list(policies)
+    listed = (
+        [policies] if isinstance(policies, IndexPolicy) else list(policies) if isinstance(policies, Iterable) else []
+    )
     if not listed or not all(isinstance(policy, IndexPolicy) for policy in listed):
         raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}")
-    horizon, runs = _count("horizon", horizon), _count("runs", runs)
+    horizon = check_count("horizon", horizon, BadArgument)
+    runs = check_count("runs", runs, BadArgument)
     if regret not in ("expected", "realised"):
         raise BadArgument(f"regret must be 'expected' or 'realised', got {regret!r}")
     if feedback != "semi":
         raise BadArgument(f"feedback must be 'semi', got {feedback!r}")
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
-    workers = 1 if threads is None else _count("threads", threads)
+    workers = 1 if threads is None else check_count("threads", threads, BadArgument)
+    if executor is not None and not hasattr(executor, "submit"):
+        raise BadArgument(f"executor must be a concurrent.futures.Executor, got {executor!r:.100}")
     if executor is not None and threads is not None:
         raise BadArgument("give either threads or an executor, not both")
     from importlib.metadata import version  # costs more than all of this module
@@ -101,12 +108,6 @@ def simulate(
     )
 
 
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise BadArgument(f"{name} must be an integer >= 1, got {value!r}")
-    return int(value)
-
-
 def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
     """Ascending rounds that end with the horizon."""
     if checkpoints is None:
@@ -132,12 +133,8 @@ def _pool(executor: Executor | None, threads: int) -> Iterator[Executor | None]:
             yield pool
 
 
-class Advance(Protocol):
-    def __call__(self) -> None: ...
-
-
 @contextmanager
-def _progress(wanted: bool | None, total: int) -> Iterator[Advance]:
+def _progress(wanted: bool | None, total: int) -> Iterator[Callable[[], None]]:
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield lambda: None
         return

@@ -1,0 +1,104 @@
+"""The book of decisions: which of them wait for feedback, and what the last finished ones were told."""
+
+import dataclasses
+import secrets
+from collections import OrderedDict
+from typing import ClassVar
+
+import numpy as np
+
+from semibandits.errors import BadArgument, UnknownDecision
+from semibandits.inputs import Inputs
+from semibandits.sets.base import check_answer
+from semibandits.state import SavedDecision, SavedLearner
+from semibandits.types import Items, Weights
+
+
+@dataclasses.dataclass(slots=True)
+class Record:
+    """A decision and the feedback it has had so far: NaN where it had none, None where it had none at all."""
+
+    round: int
+    items: Items
+    initial: bool
+    weights: Weights | None = None
+    cancelled: bool = False
+
+    def told(self) -> Weights:
+        return np.full(self.items.size, np.nan) if self.weights is None else self.weights
+
+    def waiting(self) -> Items:
+        """The items without feedback."""
+        return self.items if self.weights is None else self.items[np.isnan(self.weights)]
+
+
+class Book:
+    """Decisions by id. An id is the book's name, which no other learner shares, and the round."""
+
+    REMEMBERED: ClassVar[int] = 1000
+    """How many finished decisions are kept, only to recognise repeated feedback."""
+
+    def __init__(self) -> None:
+        self.name = secrets.token_hex(8)
+        self.outstanding: dict[str, Record] = {}
+        self.finished: OrderedDict[str, Record] = OrderedDict()
+
+    def id(self, round: int) -> str:
+        return f"{self.name}-{round}"
+
+    def add(self, record: Record) -> str:
+        id = self.id(record.round)
+        self.outstanding[id] = record
+        return id
+
+    def find(self, id: str) -> Record:
+        if not isinstance(id, str):
+            raise UnknownDecision(f"a decision's id is a string (decision.id), got {id!r:.100}")
+        record = self.outstanding.get(id) or self.finished.get(id)
+        if record is None:
+            raise UnknownDecision(
+                f"no decision {id!r:.100}: {len(self.outstanding)} are outstanding, "
+                f"and of the finished ones the last {self.REMEMBERED} are remembered"
+            )
+        return record
+
+    def finish(self, id: str) -> None:
+        self.finished[id] = self.outstanding.pop(id)
+        if len(self.finished) > self.REMEMBERED:
+            self.finished.popitem(last=False)
+
+    def restore(self, saved: SavedLearner, inputs: Inputs) -> None:
+        """Takes over what was saved, and refuses what no learner could have written."""
+        self.name = saved.name
+        for one in saved.outstanding:
+            record = _restored(one, saved, inputs)
+            if record.cancelled or (record.items.size and not record.waiting().size):
+                raise BadArgument(f"the decision of round {one.round} waits for nothing")
+            self.outstanding[self.id(one.round)] = record
+        for one in saved.finished:
+            record = _restored(one, saved, inputs)
+            if not record.cancelled and record.waiting().size:
+                raise BadArgument(f"the decision of round {one.round} is finished without feedback")
+            self.finished[self.id(one.round)] = record
+        if len(self.outstanding.keys() | self.finished.keys()) < len(saved.outstanding) + len(saved.finished):
+            raise BadArgument("two decisions were made in one round")
+
+
+def saved_decision(record: Record) -> SavedDecision:
+    weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
+    return SavedDecision(record.round, record.items.tolist(), weights, record.initial, record.cancelled)
+
+
+def _restored(one: SavedDecision, saved: SavedLearner, inputs: Inputs) -> Record:
+    items = check_answer(one.items, saved.n_items, saved.max_size)
+    if items.tolist() != one.items or not 1 <= one.round <= saved.round:
+        raise BadArgument(f"the decision of round {one.round} has items {one.items!r:.100}")
+    items.setflags(write=False)
+    weights = None
+    if one.weights is not None:
+        weights = np.array(one.weights, dtype=np.float64)
+        if weights.shape != items.shape:
+            raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
+        told = ~np.isnan(weights)
+        inputs.weights(weights[told], items[told])
+    return Record(one.round, items, one.initial, weights, one.cancelled)
