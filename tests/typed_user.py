@@ -1,0 +1,43 @@
+"""What a user writes, for `mypy --strict`: the public contract has usable types. Checked with the package, not run."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import semibandits as sb
+from semibandits.types import Items
+
+
+class OneOf(sb.FeasibleSet):
+    def __init__(self, n_items: int) -> None:
+        self.n_items, self.max_size = n_items, 1
+
+    def argmax(self, weights: ArrayLike) -> Items:
+        return np.array([int(np.argmax(weights))])
+
+    def contains(self, items: Iterable[int]) -> bool:
+        return len(list(items)) == 1
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> sb.FeasibleSet:
+        return sb.sets.Enumerated([[item] for item in range(self.n_items)]).restrict(include, exclude)
+
+
+def live() -> int:
+    learner = sb.Learner(OneOf(3), sb.policies.CombUCB1(), sense="min", bounds=(0, 120), labels=["a", "b", "c"], seed=7)
+    decision: sb.Decision = learner.ask(available=["a", "b"])
+    by_label: dict[str, float] = dict.fromkeys(decision.labels, 1.0)
+    by_item: dict[int, float] = {int(item): 1.0 for item in decision.items}
+    learner.observe(by_label)
+    learner.observe([0, 1], np.array([1.0, 2.0]))
+    learner.save("state.json")
+    loaded = sb.Learner.load("state.json", OneOf(3))
+    best: float = float(loaded.estimates[loaded.best()].sum())
+    return learner.tell(decision.id, by_label) + learner.tell(decision.id, by_item) + round(best)
+
+
+def experiment() -> float:
+    problem = sb.Problem(sb.sets.TopK(3, 1), sb.environments.Bernoulli([0.1, 0.5, 0.9]), sense="max")
+    result = sb.simulate(problem, [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)], horizon=10, runs=2, seed=0)
+    sb.testing.check_set(OneOf(3))
+    return result.summary()[0].mean + problem.gap([0]) + float(result.regret[0, 0, -1])
