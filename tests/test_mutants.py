@@ -14,13 +14,11 @@ POLICY = "policies/combucb1.py"
 MUTANTS = {
     "t for t-1 in the radius": (POLICY, "log(max(round - 1, 1))", "log(max(round, 1))"),
     "alpha 1.4": (POLICY, "alpha: float = 1.5", "alpha: float = 1.4"),
-    "Init averages": ("agent.py", 'if initial and self.init == "paper":', "if False:"),
+    "Init averages": ("agent.py", 'overwrites = initial and self.init == "paper"', "overwrites = False"),
     "counts start at 0 after Init": (
         "agent.py",
-        "        self._observe(round, self._key(self._feedback_key, round), items, x)",
-        "        self._observe(round, self._key(self._feedback_key, round), items, x)\n"
-        "        if initial:\n"
-        "            self.stats[0, items] = 0.0",
+        "            self.init_x[items] = x\n",
+        "            self.init_x[items] = x\n            self.stats[0, items] = 0.0\n",
     ),
     "maximise 1 - w": (
         "agent.py",

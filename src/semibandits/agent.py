@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits.errors import BadArgument, UncoveredItems, Unsupported
 from semibandits.sets.base import solve
-from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Items, Sense, Stats, Weights, check_init
+from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Init, Items, Sense, Stats, Weights, check_choice
 
 Uncovered = Literal["error", "ignore"]
 
@@ -66,12 +66,10 @@ class IndexAgent:
             raise BadArgument(f"policy must be an IndexPolicy, got {policy!r:.200}")
         if policy.needs_horizon and horizon == 0:
             raise BadArgument(f"{policy!r} needs to know the horizon, which a live learner does not")
-        if uncovered not in ("error", "ignore"):
-            raise BadArgument(f"uncovered must be 'error' or 'ignore', got {uncovered!r}")
         self.feasible = feasible
         self.policy = policy
         self.scale = scale
-        self.init = check_init(policy.init) if feasible.signed else "optimistic"
+        self.init: Init = check_choice("init", policy.init, Init) if feasible.signed else "optimistic"
         if self.init == "paper" and type(policy).forget is IndexPolicy.forget:
             raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
         self.params = policy.params(Game(feasible.n_items, feasible.max_size, horizon))
@@ -137,6 +135,8 @@ class IndexAgent:
         key = self._key(self._policy_key, round)
         clock = self.policy.clock(round, key, self.params)
         scores: Weights = self.policy.score(self._rows, clock, key, self._item_numbers, self.params)
+        if any(scores is row for row in self._rows):  # an oracle may write into what it is given
+            scores = scores.copy()
         return scores if self.feasible.signed else np.minimum(scores, 1.0)
 
     def learn(self, round: int, items: Items, x: Weights, initial: bool) -> None:

@@ -24,9 +24,9 @@ from semibandits.errors import (
     UnknownItem,
 )
 from semibandits.inputs import Inputs, check_confidence
-from semibandits.problem import check_sense, check_signs
+from semibandits.problem import check_signs
 from semibandits.sets.base import solve
-from semibandits.types import Bounds, Decision, FeasibleSet, IndexPolicy, Items, Sense, Weights
+from semibandits.types import Bounds, Decision, FeasibleSet, IndexPolicy, Items, Sense, Weights, check_choice
 
 Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
 """Weights by item or label."""
@@ -65,15 +65,15 @@ class Learner:
     ) -> None:
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
-        self._sense = check_sense(sense)
+        self._sense: Sense = check_choice("sense", sense, Sense)
         self._bounds = check_bounds(bounds)
         check_signs(feasible, self._bounds, self._sense)
         self._scale = Scale.of(self._bounds, self._sense)
         self._inputs = Inputs(feasible.n_items, self._bounds, labels)
         self._seed = rng.check_seed(seed)
-        self._uncovered = str(uncovered)
+        self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
-        self._agent = IndexAgent(feasible, policy, self._scale, seed=self._seed, uncovered=uncovered)
+        self._agent = IndexAgent(feasible, policy, self._scale, seed=self._seed, uncovered=self._uncovered)
         self._round = 0
         self._pending = np.zeros(feasible.n_items, dtype=np.int64)
         self._book = Book()

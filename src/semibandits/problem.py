@@ -5,13 +5,12 @@ import heapq
 import itertools
 from collections.abc import Iterable
 from functools import cached_property
-from typing import get_args
 
 import numpy as np
 
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.sets.base import check_items, solve
-from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, total
+from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total
 
 SEARCH_LIMIT = 20_000
 """How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
@@ -33,7 +32,7 @@ class Problem:
             raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
         if feasible.n_items != environment.n_items:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
-        self.sense = check_sense(sense)
+        self.sense: Sense = check_choice("sense", sense, Sense)
         check_signs(feasible, environment.bounds, self.sense)
         self.feasible = feasible
         self.environment = environment
@@ -166,13 +165,6 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
-
-
-def check_sense(sense: str) -> Sense:
-    for known in get_args(Sense):
-        if sense == known:
-            return known  # type: ignore[no-any-return]
-    raise BadArgument(f"sense must be 'max' or 'min', got {sense!r:.100}")
 
 
 def check_signs(feasible: FeasibleSet, bounds: Bounds, sense: Sense) -> None:

@@ -177,11 +177,12 @@ class IndexPolicy(ABC):
         return f"{type(self).__name__}()"
 
 
-def check_init(init: str) -> Init:
-    for known in get_args(Init):
-        if init == known:
-            return known  # type: ignore[no-any-return]
-    raise BadArgument(f"init must be 'paper', 'all' or 'optimistic', got {init!r:.100}")
+def check_choice(name: str, value: Any, choices: Any) -> Any:
+    """One of the words of a `Literal` type, as a plain string."""
+    for known in get_args(choices):
+        if isinstance(value, str) and value == known:
+            return known
+    raise BadArgument(f"{name} must be {' or '.join(map(repr, get_args(choices)))}, got {value!r:.100}")
 
 
 def total(weights: Weights, items: Items | slice) -> float:

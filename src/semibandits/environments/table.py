@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 from semibandits import rng
 from semibandits.environments.base import check_bounds
 from semibandits.errors import BadArgument, EndOfTable
-from semibandits.types import Bounds, Environment, Items, Scalar, Weights
+from semibandits.types import Bounds, Environment, Items, Scalar, Weights, check_choice
+
+Order = Literal["resampled", "recorded"]
 
 
 class Table(Environment):
@@ -23,9 +25,7 @@ class Table(Environment):
     array([0.5 , 0.75])
     """
 
-    def __init__(
-        self, rows: ArrayLike, bounds: Bounds = (0.0, 1.0), order: Literal["resampled", "recorded"] = "resampled"
-    ) -> None:
+    def __init__(self, rows: ArrayLike, bounds: Bounds = (0.0, 1.0), order: Order = "resampled") -> None:
         try:
             self.rows = np.array(rows, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -37,9 +37,7 @@ class Table(Environment):
         if not inside.all():
             row, item = (int(index) for index in np.argwhere(~inside)[0])
             raise BadArgument(f"row {row}, item {item} is {self.rows[row, item]}, not in the bounds {self.bounds}")
-        if order not in ("resampled", "recorded"):
-            raise BadArgument(f"order must be 'resampled' or 'recorded', got {order!r}")
-        self.order = order
+        self.order: Order = check_choice("order", order, Order)
         self.n_items = self.rows.shape[1]
         self.means = np.clip(self.rows.mean(axis=0), *self.bounds)
         self.rows.setflags(write=False)

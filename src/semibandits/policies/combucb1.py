@@ -8,7 +8,7 @@ import numpy as np
 
 from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt, where
-from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats, check_init
+from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats, check_choice
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class CombUCB1(IndexPolicy):
         if not number or not self.alpha > 0 or math.log10(self.alpha) > 100:
             raise BadArgument(f"alpha must be a positive number, got {self.alpha!r:.100}")
         object.__setattr__(self, "alpha", float(self.alpha))
-        object.__setattr__(self, "init", check_init(self.init))
+        object.__setattr__(self, "init", check_choice("init", self.init, Init))
 
     def params(self, game: Game) -> Params:
         return (self.alpha,)

@@ -16,7 +16,7 @@ from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.loop import RegretKind, play
 from semibandits.simulation.result import SimulationResult
-from semibandits.types import IndexPolicy
+from semibandits.types import IndexPolicy, check_choice
 
 
 def simulate(
@@ -61,10 +61,8 @@ def simulate(
         raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}")
     horizon = check_count("horizon", horizon, BadArgument)
     runs = check_count("runs", runs, BadArgument)
-    if regret not in ("expected", "realised"):
-        raise BadArgument(f"regret must be 'expected' or 'realised', got {regret!r}")
-    if feedback != "semi":
-        raise BadArgument(f"feedback must be 'semi', got {feedback!r}")
+    regret = check_choice("regret", regret, RegretKind)
+    check_choice("feedback", feedback, Literal["semi"])
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
     workers = 1 if threads is None else check_count("threads", threads, BadArgument)
