@@ -168,7 +168,8 @@ def test_progress_is_drawn_on_a_terminal() -> None:
         "sb.simulate(sb.problems.grid_path(2, 0.4), sb.policies.CombUCB1(), horizon=500, runs=3, seed=0)"
     )
     terminal, stderr = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=stderr) as process:
+    env = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, stderr=stderr) as process:
         os.close(stderr)
         shown = b""
         with contextlib.suppress(OSError):  # the terminal is gone when the process has ended
