@@ -74,7 +74,8 @@ def test_partial_feedback_counts_each_item_once() -> None:
     decision = learner.ask()
     assert learner.tell(decision.id, {1: 0.5}) == 1
     assert learner.counts.tolist() == [0, 1, 0]
-    assert [d.id for d in learner.outstanding] == [decision.id]
+    assert learner.outstanding == [decision]
+    assert len({decision, *learner.outstanding}) == 1
     assert learner.tell(decision.id, {1: 0.5, 2: 0.25}) == 1
     assert learner.tell(decision.id, [1.0, 0.5, 0.25]) == 1
     assert learner.counts.tolist() == [1, 1, 1]

@@ -261,6 +261,19 @@ def test_check_environment_raises_no_false_alarm(environment: Environment) -> No
     check_environment(environment)
 
 
+class Crashing(Base):
+    def contains(self, items: Iterable[int]) -> bool:
+        raise ZeroDivisionError("oops")
+
+
+def test_exceptions_of_the_object_are_breaches_too() -> None:
+    with pytest.raises(ConformanceError, match="ZeroDivisionError was raised: oops"):
+        check_set(Crashing())
+    for sample in (lambda g: g.random(3), lambda g: 0.5, lambda g: 1 / 0):
+        with pytest.raises(ConformanceError):
+            check_environment(environments.Custom(sample, [0.5, 0.5]))  # type: ignore[arg-type]
+
+
 def test_the_checks_want_the_right_things() -> None:
     for check in (check_set, check_environment, check_policy):
         with pytest.raises(ConformanceError, match="expected a"):

@@ -4,18 +4,37 @@ Each raises `ConformanceError` with what was expected and what was found, and re
 """
 
 import contextlib
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from semibandits import rng
 from semibandits.environments import Table
-from semibandits.errors import BadWeights, ConformanceError, EmptyFeasibleSet, Unsupported
+from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
 from semibandits.kernel import compiled
 from semibandits.types import Environment, FeasibleSet, Game, IndexPolicy, Items, Stats, Weights, total
 
+Q = ParamSpec("Q")
 
+
+def _conforming(check: Callable[Q, None]) -> Callable[Q, None]:
+    """Whatever the object under test raises is a breach of its contract too."""
+
+    @functools.wraps(check)
+    def checked(*arguments: Q.args, **options: Q.kwargs) -> None:
+        try:
+            check(*arguments, **options)
+        except ConformanceError:
+            raise
+        except Exception as error:
+            raise ConformanceError(f"{type(error).__name__} was raised: {error!s:.500}") from error
+
+    return checked
+
+
+@_conforming
 def check_set(feasible: FeasibleSet, *, trials: int = 50, seed: int = 0) -> None:
     """Checks that a set's oracle, verifier and restrictions agree with each other.
 
@@ -171,6 +190,7 @@ def _check_best_with_each(feasible: FeasibleSet, w: Weights) -> None:
     )
 
 
+@_conforming
 def check_environment(environment: Environment, *, samples: int = 4000, seed: int = 0) -> None:
     """Checks that weights keep their bounds, depend on the key alone, and have the means the environment declares.
 
@@ -198,10 +218,9 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     keys = rng.keys(seed, 0, 1, samples, rng.WORLD)
     drawn = np.empty((samples, environment.n_items))
     for i, key in enumerate(keys.tolist()):
-        try:
-            drawn[i] = environment.weights(i + 1, key)
-        except BadWeights as error:
-            raise ConformanceError(str(error)) from error
+        row = np.asarray(environment.weights(i + 1, key))
+        _demand(row.shape == (environment.n_items,), f"weights must return one number per item, got {row!r:.200}")
+        drawn[i] = row
         if i < 20:
             some = np.flatnonzero(generator.random(environment.n_items) < 0.5)
             again = environment.weights(i + 1, key, some)
@@ -230,6 +249,7 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
         )
 
 
+@_conforming
 def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> None:
     """Checks that a policy's functions are array-safe, finite and, where it says so, can take an observation back.
 

@@ -42,6 +42,12 @@ class Decision:
     labels: tuple[str, ...] = ()
     """The items' names, where the learner has labels."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Decision) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
 
 class Game(NamedTuple):
     """What a policy may know in advance; `horizon` 0 means unknown."""
@@ -175,6 +181,10 @@ class IndexPolicy(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
+
+
+Policy: TypeAlias = IndexPolicy
+"""All policies of today are formulas per item."""
 
 
 def check_choice(name: str, value: Any, choices: Any) -> Any:

@@ -31,12 +31,13 @@ def draws(environment: Environment, seed: int = 1) -> np.ndarray[tuple[int, int]
         ),
         (environments.Uniform([0.0, -3.0], [1.0, 5.0]), [stats.uniform(0, 1), stats.uniform(-3, 8)]),
         (
-            environments.Gaussian([0.5, 0.9, -1.0, 4.0], [0.1, 0.5, 0.3, 0.5]),
+            environments.Gaussian([0.5, 0.9, -1.0, 4.0, 50.0], [0.1, 0.5, 0.3, 0.5, 0.5]),
             [
                 stats.truncnorm(-5, 5, 0.5, 0.1),
                 stats.truncnorm(-1.8, 0.2, 0.9, 0.5),
                 stats.truncnorm(1 / 0.3, 2 / 0.3, -1.0, 0.3),
                 stats.truncnorm(-8, -6, 4.0, 0.5),
+                stats.truncnorm(-100, -98, 50.0, 0.5),
             ],
         ),
         (environments.Gaussian([10.0], 50.0, bounds=(0.0, 120.0)), [stats.truncnorm(-0.2, 2.2, 10.0, 50.0)]),
@@ -170,7 +171,7 @@ def test_the_shipped_checks_accept_our_own_environments(environment: Environment
         (lambda: environments.Bernoulli(["0.1"]), "numbers"),
         (lambda: environments.Bernoulli([0.5j]), "numbers"),
         (lambda: environments.Gaussian([0.5], 0.0), "got 0.0"),
-        (lambda: environments.Gaussian([99.0], 0.1), "practically never"),
+        (lambda: environments.Gaussian([9999.0], 0.1), "10,000 sigma"),
         (lambda: environments.Gaussian([0.5], 0.1, bounds=(1, 0)), "lo < hi"),
         (lambda: environments.Gaussian([0.5], 0.1, bounds=3), "got 3"),
         (lambda: environments.Table([[0.5], [2.0]]), "row 1, item 0 is 2.0"),

@@ -28,6 +28,14 @@ def test_top_k_takes_the_lowest_numbers(n_items: int, data: st.DataObject) -> No
     assert tuple(sets.TopK(n_items, k).argmax(weights).tolist()) == first
 
 
+def test_sums_beyond_the_largest_number() -> None:
+    huge = [1e308, 1e308, 1.5e308, 1.5e308]
+    diamond = sets.DagPaths([("s", "a"), ("a", "t"), ("s", "b"), ("b", "t")], "s", "t")
+    for feasible in (sets.Enumerated([[0, 1], [2, 3]]), diamond, sets.KPaths(4, 2), sets.TopK(4, 2)):
+        assert feasible.argmax(huge).tolist() == [2, 3]
+        assert feasible.argmax([-w for w in huge]).tolist() == [0, 1]
+
+
 def test_paths_take_the_lowest_edge_at_each_node() -> None:
     two_by_two = sets.GridPaths(2)
     assert two_by_two.argmax(np.zeros(12)).tolist() == [0, 2, 4, 9]

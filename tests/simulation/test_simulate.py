@@ -152,9 +152,11 @@ def test_summary_is_student() -> None:
         result.summary(confidence=1.0)
 
 
-def test_dead_ends_do_not_stop_a_simulation() -> None:
+def test_dead_ends_are_named_or_ignored() -> None:
     problem = Problem(sets.Enumerated([[0], [2]], n_items=3), environments.Bernoulli([0.1, 0.5, 0.9]))
-    assert simulate(problem, ucb, horizon=20, runs=1, seed=0).regret[0, 0, -1] > 0.0
+    with pytest.raises(errors.UncoveredItems, match="item 1"):
+        simulate(problem, ucb, horizon=20, runs=1, seed=0)
+    assert simulate(problem, ucb, horizon=20, runs=1, seed=0, uncovered="ignore").regret[0, 0, -1] > 0.0
 
 
 def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,30 +20,34 @@ class Gaussian(Independent):
     def __init__(
         self, means: ArrayLike, sigma: ArrayLike, bounds: Bounds = (0.0, 1.0), groups: ArrayLike | None = None
     ) -> None:
-        from scipy.special import ndtr
+        from scipy.special import log_ndtr
 
         self.centres, self.sigma = check_vectors(means=means, sigma=sigma)
         if (self.sigma <= 0.0).any():
             raise BadArgument(f"sigma must be positive, got {self.sigma.min()}")
         lo, hi = check_bounds(bounds)
         alpha, beta = (lo - self.centres) / self.sigma, (hi - self.centres) / self.sigma
-        # Items whose bounds lie in the upper tail are drawn mirrored, where Φ keeps its precision.
+        # Items whose bounds lie in the upper tail are drawn mirrored, in the lower one, where Φ keeps its digits.
         self._mirror = np.where(alpha + beta > 0.0, -1.0, 1.0)
         low, high = np.where(self._mirror < 0, -beta, alpha), np.where(self._mirror < 0, -alpha, beta)
-        self._below, self._mass = ndtr(low), ndtr(high) - ndtr(low)
-        if (self._mass <= 1e-290).any():
-            item = int(np.argmin(self._mass))
+        if high.min() < -1e4:
+            item = int(np.argmin(high))
             raise BadArgument(
-                f"item {item}: a normal with mean {self.centres[item]} and sigma {self.sigma[item]} "
-                f"practically never falls into the bounds ({lo}, {hi})"
+                f"item {item}: the bounds ({lo}, {hi}) are more than 10,000 sigma from a normal with mean "
+                f"{self.centres[item]} and sigma {self.sigma[item]}"
             )
+        # Φ(high), and what Φ(low) is of it.
+        self._log_high = log_ndtr(high)
+        self._log_share = log_ndtr(low) - self._log_high
         super().__init__(_truncated_means(self.centres, self.sigma, lo, hi), (lo, hi), groups)
 
     def _quantile(self, u: Weights, items: Items | slice) -> Weights:
-        from scipy.special import ndtri
+        from scipy.special import ndtri_exp
 
-        mirror = self._mirror[items]
-        z = mirror * ndtri(self._below[items] + np.where(mirror < 0, 1.0 - u, u) * self._mass[items])
+        mirror, share = self._mirror[items], self._log_share[items]
+        v = np.where(mirror < 0, 1.0 - u, u)
+        with np.errstate(divide="ignore"):  # log 0 is the lower bound
+            z = mirror * ndtri_exp(self._log_high[items] + np.log(np.exp(share) - np.expm1(share) * v))
         drawn: Weights = np.clip(self.centres[items] + self.sigma[items] * z, *self.bounds)
         return drawn
 

@@ -43,6 +43,11 @@ def check_weights(weights: ArrayLike, n_items: int) -> Weights:
     return w
 
 
+def scaled_down(weights: ArrayLike) -> Weights:
+    """The same weights for the same best solution, small enough for any sum of them to be finite."""
+    return np.asarray(weights, dtype=np.float64) * 2.0**-64
+
+
 def as_items(items: Any) -> Items | None:
     """Items in ascending order without a copy where they already are; None where they are no set of whole numbers."""
     if not isinstance(items, np.ndarray):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, scaled_down
 from semibandits.types import FeasibleSet, Items, Weights
 
 
@@ -59,12 +59,17 @@ class Enumerated(FeasibleSet):
     def _totals(self, weights: ArrayLike) -> Weights:
         w = np.append(check_weights(weights, self.n_items), 0.0)
         totals = np.zeros(len(self._solutions))
-        for column in self._columns:
-            totals += w[column]
+        with np.errstate(over="ignore"):
+            for column in self._columns:
+                totals += w[column]
         return totals
 
     def argmax(self, weights: ArrayLike) -> Items:
-        return self._solutions[int(np.argmax(self._totals(weights)))].copy()
+        totals = self._totals(weights)
+        best = int(np.argmax(totals))
+        if not np.isfinite(totals[best]):  # sums of huge weights
+            best = int(np.argmax(self._totals(scaled_down(weights))))
+        return self._solutions[best].copy()
 
     def contains(self, items: Iterable[int]) -> bool:
         ordered = as_items(items)

@@ -17,7 +17,7 @@ from semibandits.sets.base import (
     restriction,
     within,
 )
-from semibandits.types import FeasibleSet, Items
+from semibandits.types import FeasibleSet, Items, Weights
 
 
 class Oracle(FeasibleSet):
@@ -103,6 +103,9 @@ class Oracle(FeasibleSet):
         wanted = np.full(self.n_items, -1.0)
         wanted[ordered] = 1.0
         return np.array_equal(self._unrestricted().argmax(wanted), ordered)
+
+    def best_with_each(self, weights: ArrayLike) -> Weights:
+        return super().best_with_each(check_weights(weights, self.n_items))
 
     def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "Oracle":
         inside, outside = check_restriction(include, exclude, self.n_items)

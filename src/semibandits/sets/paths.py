@@ -5,13 +5,14 @@ sign: in an acyclic graph the longest path is as easy as the shortest.
 """
 
 import copy
+import math
 from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, within
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, scaled_down, within
 from semibandits.types import FeasibleSet, Items, Weights
 
 Node = Hashable
@@ -145,9 +146,10 @@ class DagPaths(FeasibleSet):
         return value
 
     def argmax(self, weights: ArrayLike) -> Items:
-        w = check_weights(weights, self.n_items).tolist()
+        w = check_weights(weights, self.n_items)
         step: list[Arc] = [(-1, -1)] * len(self._names)
-        self._best(w, self._backward, step)
+        if not math.isfinite(self._best(w.tolist(), self._backward, step)[self._source]):  # sums of huge weights
+            self._best(scaled_down(w).tolist(), self._backward, step)
         path = []
         node = self._source
         while node != self._target:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import rng
-from semibandits.agent import IndexAgent, Scale
+from semibandits.agent import IndexAgent, Scale, Uncovered
 from semibandits.problem import Problem
 from semibandits.types import Environment, IndexPolicy, Items, Weights, total
 
@@ -22,6 +22,7 @@ def play(
     seed: int,
     checkpoints: NDArray[np.int64],
     kind: RegretKind,
+    uncovered: Uncovered,
 ) -> NDArray[np.float64]:
     """The cumulative regret of this run at the checkpoints."""
     agent = IndexAgent(
@@ -31,7 +32,7 @@ def play(
         seed=seed,
         run=run,
         horizon=horizon,
-        uncovered="ignore",
+        uncovered=uncovered,
     )
     sign = 1.0 if problem.sense == "max" else -1.0
     best = problem.optimum

@@ -1,9 +1,10 @@
 """From a question to its answer: problem x policies x runs."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -11,11 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
+from semibandits.agent import Uncovered
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.loop import RegretKind, play
 from semibandits.simulation.result import SimulationResult
+from semibandits.simulation.store import Store
 from semibandits.types import IndexPolicy, check_choice
 
 
@@ -31,6 +34,8 @@ def simulate(
     regret: RegretKind = "expected",
     feedback: Literal["semi"] = "semi",
     executor: Executor | None = None,
+    store: str | os.PathLike[str] | None = None,
+    uncovered: Uncovered = "error",
     progress: bool | None = None,
 ) -> SimulationResult:
     """Plays every policy for `horizon` rounds, `runs` times, and measures its regret.
@@ -43,8 +48,12 @@ def simulate(
     with the weights as drawn. The rounds of initialisation count. `checkpoints` are the rounds at which regret is
     kept: default about 200 of them, dense early; the horizon is always the last.
 
-    `executor` (any `concurrent.futures.Executor`) spreads the runs over processes or machines, `threads` over
-    threads of this process. `progress` draws a bar on standard error: default where that is a terminal.
+    Items that no solution contains raise `UncoveredItems`, as in a learner; `uncovered="ignore"` plays without them.
+
+    `executor` (any `concurrent.futures.Executor`) spreads the runs over processes or machines, `threads` over threads
+    of this process. `store` names a folder that keeps every finished run: the same call, made again after it was
+    killed or with more runs, plays only what is missing. `progress` draws a bar on standard error: default where that
+    is a terminal.
 
     >>> import semibandits as sb
     >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
@@ -63,6 +72,7 @@ def simulate(
     runs = check_count("runs", runs, BadArgument)
     regret = check_choice("regret", regret, RegretKind)
     check_choice("feedback", feedback, Literal["semi"])
+    uncovered = check_choice("uncovered", uncovered, Uncovered)
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
     workers = 1 if threads is None else check_count("threads", threads, BadArgument)
@@ -76,19 +86,34 @@ def simulate(
     started = time.perf_counter()
     curves = np.empty((len(listed), runs, rounds.size))
     cells = [(p, r) for p in range(len(listed)) for r in range(runs)]
+    shelf = None
+    if store is not None:
+        experiment = (problem.feasible, problem.environment, problem.sense, horizon, rounds, seed, regret, uncovered)
+        shelf = Store(store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret")
     with _progress(progress, len(cells)) as advance, _pool(executor, workers) as pool:
+
+        def keep(cell: tuple[int, int], curve: NDArray[np.float64], new: bool = True) -> None:
+            curves[cell] = curve
+            if shelf is not None and new:
+                shelf.save(listed[cell[0]], cell[1], curve)
+            advance()
+
+        todo = []
+        for p, r in cells:
+            found = None if shelf is None else shelf.load(listed[p], r, rounds.size)
+            if found is None:
+                todo.append((p, r))
+            else:
+                keep((p, r), found, new=False)
+        tasks = {(p, r): (problem, listed[p], horizon, r, seed, rounds, regret, uncovered) for p, r in todo}
         if pool is None:
-            for p, r in cells:
-                curves[p, r] = play(problem, listed[p], horizon, r, seed, rounds, regret)
-                advance()
+            for cell, task in tasks.items():
+                keep(cell, play(*task))
         else:
-            futures: dict[Future[Any], tuple[int, int]] = {
-                pool.submit(play, problem, listed[p], horizon, r, seed, rounds, regret): (p, r) for p, r in cells
-            }
+            futures = {pool.submit(play, *task): cell for cell, task in tasks.items()}
             try:
                 for future in as_completed(futures):
-                    curves[futures[future]] = future.result()
-                    advance()
+                    keep(futures[future], future.result())
             except BaseException:
                 for future in futures:
                     future.cancel()
