@@ -66,25 +66,29 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     learner: msgspec.Raw
 
 
-def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:
+def replace_file(path: Path, data: bytes) -> None:
     """Writes beside the old file, then puts the new one in its place: a crash leaves one of the two, whole."""
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    body = msgspec.json.encode(learner)
-    data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with beside.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, beside)
-        beside.replace(target)
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
+    body = msgspec.json.encode(learner)
+    file = _File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body))
+    replace_file(target, msgspec.json.encode(file))
 
 
 def read(path: str | os.PathLike[str]) -> SavedLearner:

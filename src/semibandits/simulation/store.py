@@ -1,10 +1,9 @@
 """Finished runs in a folder, so that a simulation that was killed goes on where it stopped."""
 
 import hashlib
+import io
 import json
 import os
-import secrets
-from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -13,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadState, Unsupported
-
-Write = Callable[[Any], object]
+from semibandits.state import replace_file
 
 
 class Store:
@@ -38,7 +36,7 @@ class Store:
         elif any(self._folder.iterdir()):
             raise BadState(f"{folder} is not empty and holds no experiment")
         else:
-            self._put(path, lambda file: file.write(json.dumps(note, indent=1).encode()))
+            replace_file(path, json.dumps(note, indent=1).encode())
 
     def load(self, policy: object, run: int, checkpoints: int) -> NDArray[np.float64] | None:
         """The regret of a finished run; None where it is not there, or damaged."""
@@ -50,21 +48,12 @@ class Store:
         return curve if whole else None
 
     def save(self, policy: object, run: int, curve: NDArray[np.float64]) -> None:
-        self._put(self._path(policy, run), lambda file: np.save(file, curve, allow_pickle=False))
+        data = io.BytesIO()
+        np.save(data, curve, allow_pickle=False)
+        replace_file(self._path(policy, run), data.getvalue())
 
     def _path(self, policy: object, run: int) -> Path:
         return self._folder / f"{digest(policy)[:16]}-{run}.npy"
-
-    def _put(self, path: Path, write: Write) -> None:
-        """The whole file or none."""
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        try:
-            with beside.open("xb") as file:
-                write(file)
-            beside.replace(path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
 
 
 def digest(value: object) -> str:
