@@ -1,30 +1,17 @@
 """What live use costs: `make bench`. Every figure is measured in this run, beside the rival it is compared with."""
 
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 
 import numpy as np
 
 import semibandits as sb
-
-
-def alternately(ours: Callable[[], object], rival: Callable[[], object], repeats: int, inner: int = 1) -> list[float]:
-    """Seconds per call of each, medians of measurements taken in turn so that both see the same machine."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for function, taken in zip((ours, rival), times, strict=True):
-            start = time.perf_counter()
-            for _ in range(inner):
-                function()
-            taken.append((time.perf_counter() - start) / inner)
-    return [statistics.median(taken) for taken in times]
+from common import in_turn, machine, timed
 
 
 def played(n_items: int, k: int, rounds: int) -> tuple[sb.Learner, Callable[[], None]]:
@@ -56,7 +43,7 @@ def million_items() -> None:
         scores = means + factor * widths
         np.argpartition(scores, n_items - k)[n_items - k :]
 
-    ask_tell, floor = alternately(play, rival, 15)
+    ask_tell, floor = in_turn([timed(play), timed(rival)], 15)
     print(f"ask + tell on TopK(1_000_000, 100)                {ask_tell * 1e3:8.2f} ms")
     print(f"score arithmetic + numpy.argpartition             {floor * 1e3:8.2f} ms")
     print(f"  ratio                                           {ask_tell / floor:8.2f}     (goal: at most 2)")
@@ -67,7 +54,8 @@ def overhead() -> None:
     learner, play = played(100, 10, 1000)
     feasible = sb.sets.TopK(100, 10)
     means, widths = learner.estimates, 1.0 / np.sqrt(learner.counts)
-    ask_tell, bare = alternately(play, lambda: feasible.argmax(means + 3.0 * widths), 25, 1000)
+    solve = timed(lambda: feasible.argmax(means + 3.0 * widths), 1000)
+    ask_tell, bare = in_turn([timed(play, 1000), solve], 25)
     print(f"ask + tell on TopK(100, 10)                       {ask_tell * 1e6:8.2f} µs")
     print(f"score arithmetic + the set's argmax               {bare * 1e6:8.2f} µs")
     print(f"  the learner itself                              {(ask_tell - bare) * 1e6:8.2f} µs  (goal: under 20)")
@@ -103,9 +91,7 @@ def start() -> None:
 
 
 if __name__ == "__main__":
-    print(
-        f"Python {platform.python_version()}, NumPy {version('numpy')}, {os.cpu_count()} cores, {platform.machine()}\n"
-    )
+    print(", ".join(f"{what} {found}" for what, found in machine().items()), "\n")
     million_items()
     print()
     overhead()

@@ -1,6 +1,6 @@
 """Stochastic combinatorial semi-bandits: pick a feasible subset, see what each item was worth, pick better."""
 
-from semibandits import environments, errors, policies, problems, rng, sets, testing
+from semibandits import environments, errors, policies, problems, rng, sets, testing, theory
 from semibandits.errors import SemiBanditError
 from semibandits.learner import Learner
 from semibandits.problem import Problem
@@ -26,4 +26,5 @@ __all__ = [
     "sets",
     "simulate",
     "testing",
+    "theory",
 ]

@@ -1,6 +1,6 @@
 """A policy at work on a set: what the live learner and the simulation share, so that both decide alike."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -9,43 +9,80 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits.errors import BadArgument, UncoveredItems, Unsupported
 from semibandits.sets.base import solve
-from semibandits.types import Bounds, FeasibleSet, Game, IndexPolicy, Init, Items, Sense, Stats, Weights, check_choice
+from semibandits.types import (
+    Bounds,
+    FeasibleSet,
+    Game,
+    IndexPolicy,
+    Init,
+    Items,
+    Scalar,
+    Sense,
+    Stats,
+    Weights,
+    check_choice,
+)
 
 Uncovered = Literal["error", "ignore"]
 
 
+def _same(x: Scalar, lo: float, hi: float) -> Scalar:
+    return x
+
+
+def _x_of_weight(w: Scalar, lo: float, hi: float) -> Scalar:
+    return (w - lo) / (hi - lo)
+
+
+def _weight_of_x(x: Scalar, lo: float, hi: float) -> Scalar:
+    return lo + (hi - lo) * x
+
+
+def _x_of_cost(w: Scalar, lo: float, hi: float) -> Scalar:
+    return (hi - w) / (hi - lo)
+
+
+def _cost_of_x(x: Scalar, lo: float, hi: float) -> Scalar:
+    return hi - (hi - lo) * x
+
+
+def _negated_cost_of_x(x: Scalar, lo: float, hi: float) -> Scalar:
+    return -(hi - (hi - lo) * x)
+
+
 class Scale(NamedTuple):
-    """Between the user's weights or costs and the policy's x in [0, 1], of which more is better."""
+    """Between the user's weights or costs and the policy's x in [0, 1], of which more is better.
+
+    What the oracle maximises is weights, or costs negated. This is not the same as maximising x: solutions of different
+    sizes would then be compared by the wrong totals.
+    """
 
     lo: float
     hi: float
-    sense: Sense
+    x_of_weight: Callable[[Scalar, float, float], Scalar]
+    weight_of_x: Callable[[Scalar, float, float], Scalar]
+    oracle_of_x: Callable[[Scalar, float, float], Scalar]
 
     @classmethod
     def of(cls, bounds: Bounds, sense: Sense) -> "Scale":
-        return cls(*bounds, sense)
+        if sense == "min":
+            return cls(*bounds, _x_of_cost, _cost_of_x, _negated_cost_of_x)
+        if bounds == (0.0, 1.0):
+            return cls(*bounds, _same, _same, _same)
+        return cls(*bounds, _x_of_weight, _weight_of_x, _weight_of_x)
 
     def to_unit(self, weights: Weights) -> Weights:
-        if self.sense == "min":
-            return (self.hi - weights) / (self.hi - self.lo)
-        return weights if self._is_unit else (weights - self.lo) / (self.hi - self.lo)
+        x: Weights = self.x_of_weight(weights, self.lo, self.hi)
+        return x
 
     def from_unit(self, x: Weights) -> Weights:
         """In the user's units: a score of a cost becomes an optimistic cost."""
-        if self.sense == "min":
-            return self.hi - (self.hi - self.lo) * x
-        return x if self._is_unit else self.lo + (self.hi - self.lo) * x
+        weights: Weights = self.weight_of_x(x, self.lo, self.hi)
+        return weights
 
     def for_oracle(self, x: Weights) -> Weights:
-        """What the oracle maximises: weights, or costs negated.
-
-        Not the same as maximising x: solutions of different sizes would then be compared by the wrong totals.
-        """
-        return -self.from_unit(x) if self.sense == "min" else self.from_unit(x)
-
-    @property
-    def _is_unit(self) -> bool:
-        return self.lo == 0.0 and self.hi == 1.0
+        weights: Weights = self.oracle_of_x(x, self.lo, self.hi)
+        return weights
 
 
 class IndexAgent:
@@ -101,6 +138,20 @@ class IndexAgent:
             if items is not None:
                 return items, True
         return solve(part, self.scale.for_oracle(self.scores(round))), False
+
+    def init_plan(self, rounds: int) -> list[Items]:
+        """The solutions that Init will choose in its rounds, at most so many, if every one is observed at once.
+
+        They depend on the set alone. For an agent that has not begun: it is of no other use afterwards.
+        """
+        plan: list[Items] = []
+        while len(plan) < rounds and not self.initialised:
+            items = self._choose_unseen(self.feasible, None)
+            if items is None:
+                break
+            self.stats[0, items] = 1.0
+            plan.append(items)
+        return plan
 
     def _choose_unseen(self, part: FeasibleSet, pending: NDArray[np.int64] | None) -> Items | None:
         """Init's choice: as many items as possible that were never observed; None where it has nothing to choose."""

@@ -10,6 +10,10 @@ from collections.abc import Sequence
 class SemiBanditError(Exception):
     """The base of all errors of this package."""
 
+    def say_where(self, where: str) -> None:
+        """Puts where it happened before the message."""
+        self.args = (f"{where}: {self}",)
+
 
 class BadArgument(SemiBanditError, ValueError):
     """A parameter is not of the kind or in the range it must be."""
@@ -49,6 +53,9 @@ class UncoveredItems(SemiBanditError):
             + " Initialisation must observe every item; if these do not matter, pass uncovered='ignore'"
         )
 
+    def say_where(self, where: str) -> None:
+        """It is the set's fault, in every run and round."""
+
     def __reduce__(self) -> tuple[type["UncoveredItems"], tuple[object, ...]]:
         return UncoveredItems, (self.items, self._names, self.searched)
 
@@ -62,7 +69,7 @@ class OracleFailed(SemiBanditError, RuntimeError):
 
 
 class Unsupported(SemiBanditError):
-    """The set cannot do what was asked of it, for the reason given."""
+    """What was asked for cannot be done with this set, policy or installation, for the reason given."""
 
 
 class BadWeights(SemiBanditError, ValueError):
@@ -93,6 +100,14 @@ class BadState(SemiBanditError, ValueError):
 
 class EndOfTable(SemiBanditError, IndexError):
     """A table of recorded weights played in order has no more rows."""
+
+
+class StoreFailed(SemiBanditError, OSError):
+    """A store cannot be written to: the disk is full, or may not be written. What it holds already is kept."""
+
+
+class WorkerDied(SemiBanditError):
+    """A worker process ended in the middle of its work."""
 
 
 class ConformanceError(SemiBanditError, AssertionError):

@@ -10,8 +10,9 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -55,6 +56,36 @@ class Game(NamedTuple):
     n_items: int
     max_size: int
     horizon: int = 0
+
+
+Arrays: TypeAlias = tuple[NDArray[Any], ...]
+
+
+class Solver(NamedTuple):
+    """A set's oracle as text for the compiler: one run at a time, or a block of runs in lanes. Ties as in `argmax`.
+
+    One run: `function(weights, out, data, numbers, integers) -> size` writes the best solution's items, ascending, to
+    out[:size]. `numbers` and `integers` are that run's own work space, of the sizes given, zero at first and then as
+    the last call left them.
+
+    Lanes: `function(view, data, work, chosen, trouble)` writes item k of the best solution of each lane to
+    chosen[k, lane], ascending, padded with n_items; `score_of(view, item, lane)` of `semibandits.kernel` gives scores,
+    each of which it reads `once` or more often. It adds 0·score of *every* item to trouble[lane], which so becomes NaN
+    where one is not finite; what it then chooses does not matter. `work` is what `make_work(lanes)` returned.
+    """
+
+    function: Callable[..., Any]
+    data: Arrays
+    make_work: Callable[[int], Arrays] | None = None
+    once: bool = False
+    ragged: bool = True
+    """Whether solutions may have fewer than max_size items."""
+    numbers: int = 0
+    integers: int = 0
+
+    @property
+    def in_lanes(self) -> bool:
+        return self.make_work is not None
 
 
 class FeasibleSet(ABC):
@@ -114,8 +145,15 @@ class FeasibleSet(ABC):
         """Items that no solution contains, as far as the set knows without searching."""
         return np.empty(0, dtype=np.int64)
 
+    def solver(self) -> Solver | None:
+        """The oracle for the compiler; None: simulations call `argmax`, in a plain loop."""
+        return None
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_items} items)"
+
+
+DrawFunction: TypeAlias = Callable[[int, Scalar, Scalar, Arrays], Scalar]
 
 
 class Environment(ABC):
@@ -123,6 +161,13 @@ class Environment(ABC):
 
     The weights of a round are a pure function of the round's `key` (see `semibandits.rng`), so that only the items
     that were chosen need to be drawn, and every policy plays in the same world.
+
+    A subclass sets `n_items`, `bounds` and `means` and writes either a static function
+
+        draw(round, key, item, tables) -> weight
+
+    of one item, made like a policy's functions (it may read `tables`, a tuple of arrays, at the item), which then
+    serves everything, compiled too; or `weights`, any Python code.
     """
 
     n_items: int
@@ -130,10 +175,25 @@ class Environment(ABC):
     means: Weights
     batched: bool = False
     """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
+    tables: Arrays = ()
+    last_round: int | None = None
+    """The last round that can be drawn; None: there is none."""
 
-    @abstractmethod
+    def drawing(self) -> DrawFunction | None:
+        """The function that draws one item; None where there is but `weights`."""
+        return getattr(self, "draw", None)
+
     def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
         """The weights of `items` (None: of all) in that round."""
+        draw = self.drawing()
+        if draw is None:
+            raise Unsupported(f"{type(self).__name__} must define draw() or weights()")
+        drawn: Weights = draw(round, key, self._numbers if items is None else items, self.tables)
+        return drawn
+
+    @cached_property
+    def _numbers(self) -> Items:
+        return np.arange(self.n_items)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_items} items)"

@@ -12,7 +12,7 @@ import pytest
 
 from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate
 from semibandits.simulation import simulate as module
-from semibandits.simulation.store import digest
+from semibandits.digest import digest
 
 grid = problems.grid_path(2, 0.4)
 ucb, bold = policies.CombUCB1(), policies.CombUCB1(alpha=0.5)

@@ -1,15 +1,16 @@
 """What the environments share: independent items (or groups of them) drawn from one uniform number each."""
 
+import functools
 from abc import abstractmethod
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits import rng
 from semibandits.errors import BadArgument
-from semibandits.types import Bounds, Environment, Items, Scalar, Weights
+from semibandits.rng import uniform
+from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Scalar, Weights
 
 
 def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
@@ -55,30 +56,43 @@ def check_bounds(bounds: Any) -> Bounds:
 
 
 class Independent(Environment):
-    """Each item's weight is its quantile function at a uniform number of its own, or of its group's."""
+    """Each item's weight is its quantile function at a uniform number of its own, or of its group's.
+
+    A subclass writes the static function `quantile(u, item, tables)`, made like `draw`, and sets `tables`.
+    """
 
     batched = True
 
-    def __init__(self, means: Weights, bounds: Bounds, groups: ArrayLike | None = None) -> None:
+    def __init__(self, means: Weights, bounds: Bounds, tables: Arrays, groups: ArrayLike | None = None) -> None:
         self.means = means
         self.means.setflags(write=False)
         self.n_items = means.size
         self.bounds = bounds
+        self.tables = tables
         self.groups: NDArray[np.int64] | None = None
-        if groups is None:
-            self._coins = np.arange(self.n_items, dtype=np.uint64)
-        else:
+        if groups is not None:
             names = np.asarray(groups)
             if names.shape != (self.n_items,) or names.dtype.kind not in "iu":
                 raise BadArgument(f"groups must be {self.n_items} integers, one per item, got {groups!r:.200}")
             # A group's coin is that of its first item.
             _, first, self.groups = np.unique(names, return_index=True, return_inverse=True)
-            self._coins = first[self.groups].astype(np.uint64)
+            self.tables = (*tables, first[self.groups].astype(np.uint64))
 
-    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
-        chosen = slice(None) if items is None else items
-        return self._quantile(rng.uniform(key, self._coins[chosen]), chosen)
+    def drawing(self) -> DrawFunction:
+        return _drawing(type(self).quantile, self.groups is not None)
 
+    @staticmethod
     @abstractmethod
-    def _quantile(self, u: Weights, items: Items | slice) -> Weights:
-        """The weights of these items at uniform numbers u, whose last axis runs over them."""
+    def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        """The weight of this item at a uniform number u."""
+
+
+@functools.cache
+def _drawing(quantile: Callable[..., Scalar], grouped: bool) -> DrawFunction:
+    def own_coin(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return quantile(uniform(key, item), item, tables)
+
+    def group_coin(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return quantile(uniform(key, tables[-1][item]), item, tables)
+
+    return group_coin if grouped else own_coin

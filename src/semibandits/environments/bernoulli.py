@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 
 from semibandits.environments.base import Independent, check_vector
 from semibandits.errors import BadArgument
-from semibandits.types import Items, Weights
+from semibandits.kernel import where
+from semibandits.types import Arrays, Scalar
 
 
 class Bernoulli(Independent):
@@ -23,7 +24,8 @@ class Bernoulli(Independent):
         if (p < 0.0).any() or (p > 1.0).any():
             item = int(np.argmax((p < 0.0) | (p > 1.0)))
             raise BadArgument(f"means must be in [0, 1], got {p[item]} for item {item}")
-        super().__init__(p, (0.0, 1.0), groups)
+        super().__init__(p, (0.0, 1.0), (p,), groups)
 
-    def _quantile(self, u: Weights, items: Items | slice) -> Weights:
-        return (u < self.means[items]).astype(np.float64)
+    @staticmethod
+    def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return where(u < tables[0][item], 1.0, 0.0)

@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 
 from semibandits.environments.base import Independent, check_vectors
 from semibandits.errors import BadArgument
-from semibandits.types import Items, Weights
+from semibandits.kernel import betaincinv
+from semibandits.types import Arrays, Scalar
 
 
 class Beta(Independent):
@@ -20,9 +21,8 @@ class Beta(Independent):
         both = np.concatenate((self.a, self.b))
         if both.min() < 1e-9 or both.max() > 1e9:
             raise BadArgument(f"a and b must be from 1e-9 to 1e9, got {both.min()} to {both.max()}")
-        super().__init__(self.a / (self.a + self.b), (0.0, 1.0), groups)
+        super().__init__(self.a / (self.a + self.b), (0.0, 1.0), (self.a, self.b), groups)
 
-    def _quantile(self, u: Weights, items: Items | slice) -> Weights:
-        from scipy.special import betaincinv
-
-        return np.asarray(betaincinv(self.a[items], self.b[items], u), dtype=np.float64)
+    @staticmethod
+    def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return betaincinv(tables[0][item], tables[1][item], u)

@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 
 from semibandits.environments.base import Independent, check_bounds, check_vectors
 from semibandits.errors import BadArgument
-from semibandits.types import Bounds, Items, Weights
+from semibandits.kernel import ndtri_exp, where, xlogy
+from semibandits.types import Arrays, Bounds, Scalar, Weights
 
 
 class Gaussian(Independent):
@@ -28,8 +29,8 @@ class Gaussian(Independent):
         lo, hi = check_bounds(bounds)
         alpha, beta = (lo - self.centres) / self.sigma, (hi - self.centres) / self.sigma
         # Items whose bounds lie in the upper tail are drawn mirrored, in the lower one, where Φ keeps its digits.
-        self._mirror = np.where(alpha + beta > 0.0, -1.0, 1.0)
-        low, high = np.where(self._mirror < 0, -beta, alpha), np.where(self._mirror < 0, -alpha, beta)
+        mirror = np.where(alpha + beta > 0.0, -1.0, 1.0)
+        low, high = np.where(mirror < 0, -beta, alpha), np.where(mirror < 0, -alpha, beta)
         if high.min() < -1e4:
             item = int(np.argmin(high))
             raise BadArgument(
@@ -37,19 +38,19 @@ class Gaussian(Independent):
                 f"{self.centres[item]} and sigma {self.sigma[item]}"
             )
         # Φ(high), and what Φ(low) is of it.
-        self._log_high = log_ndtr(high)
-        self._log_share = log_ndtr(low) - self._log_high
-        super().__init__(_truncated_means(self.centres, self.sigma, lo, hi), (lo, hi), groups)
+        log_high = log_ndtr(high)
+        log_share = log_ndtr(low) - log_high
+        tables = (self.centres, self.sigma, mirror, log_high, np.exp(log_share), np.expm1(log_share), np.array([lo, hi]))
+        super().__init__(_truncated_means(self.centres, self.sigma, lo, hi), (lo, hi), tables, groups)
 
-    def _quantile(self, u: Weights, items: Items | slice) -> Weights:
-        from scipy.special import ndtri_exp
-
-        mirror, share = self._mirror[items], self._log_share[items]
-        v = np.where(mirror < 0, 1.0 - u, u)
-        with np.errstate(divide="ignore"):  # log 0 is the lower bound
-            z = mirror * ndtri_exp(self._log_high[items] + np.log(np.exp(share) - np.expm1(share) * v))
-        drawn: Weights = np.clip(self.centres[items] + self.sigma[items] * z, *self.bounds)
-        return drawn
+    @staticmethod
+    def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        centres, sigma, mirror, log_high, share, less_one, bounds = tables[:7]
+        v = where(mirror[item] < 0.0, 1.0 - u, u)
+        z = mirror[item] * ndtri_exp(log_high[item] + xlogy(1.0, share[item] - less_one[item] * v))
+        drawn = centres[item] + sigma[item] * z
+        drawn = where(drawn < bounds[0], bounds[0], drawn)
+        return where(drawn > bounds[1], bounds[1], drawn)
 
 
 def _truncated_means(centres: Weights, sigma: Weights, lo: float, hi: float) -> Weights:

@@ -5,10 +5,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits import rng
 from semibandits.environments.base import check_bounds
 from semibandits.errors import BadArgument, EndOfTable
-from semibandits.types import Bounds, Environment, Items, Scalar, Weights, check_choice
+from semibandits.kernel import as_index
+from semibandits.rng import uniform
+from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights, check_choice
 
 Order = Literal["resampled", "recorded"]
 
@@ -40,18 +41,31 @@ class Table(Environment):
         self.order: Order = check_choice("order", order, Order)
         self.n_items = self.rows.shape[1]
         self.means = np.clip(self.rows.mean(axis=0), *self.bounds)
+        self.tables = (self.rows,)
+        self.batched = order == "resampled"
         self.rows.setflags(write=False)
         self.means.setflags(write=False)
 
+    def drawing(self) -> DrawFunction:
+        return _resampled if self.order == "resampled" else _recorded
+
     def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
-        if self.order == "resampled":
-            row = int(rng.uniform(key, 0) * len(self.rows))
-        elif 1 <= round <= len(self.rows):
-            row = round - 1
-        else:
+        if self.order == "recorded" and not 1 <= round <= len(self.rows):
             raise EndOfTable(f"round {round} was asked of a table with rows for rounds 1 to {len(self.rows)}")
-        drawn: Weights = self.rows[row]
-        return drawn.copy() if items is None else drawn[items]
+        return super().weights(round, key, items)
+
+    @property
+    def last_round(self) -> int | None:
+        return len(self.rows) if self.order == "recorded" else None
 
     def __repr__(self) -> str:
         return f"Table({len(self.rows)} rows, {self.n_items} items, {self.order})"
+
+
+def _resampled(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+    rows = tables[0]
+    return rows[as_index(uniform(key, 0) * rows.shape[0]), item]
+
+
+def _recorded(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+    return tables[0][round - 1, item]

@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 
 from semibandits.environments.base import Independent, check_bounds, check_vectors
 from semibandits.errors import BadArgument
-from semibandits.types import Bounds, Items, Weights
+from semibandits.kernel import where
+from semibandits.types import Arrays, Bounds, Scalar
 
 
 class Uniform(Independent):
@@ -31,8 +32,10 @@ class Uniform(Independent):
             raise BadArgument(
                 f"weights reach from {self.low.min()} to {self.high.max()}, outside the bounds ({lo}, {hi})"
             )
-        super().__init__(self.low + 0.5 * (self.high - self.low), (lo, hi), groups)
+        super().__init__(self.low + 0.5 * (self.high - self.low), (lo, hi), (self.low, self.high), groups)
 
-    def _quantile(self, u: Weights, items: Items | slice) -> Weights:
-        low, high = self.low[items], self.high[items]
-        return np.minimum(low + u * (high - low), high)
+    @staticmethod
+    def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        low, high = tables[0][item], tables[1][item]
+        drawn = low + u * (high - low)
+        return where(drawn < high, drawn, high)

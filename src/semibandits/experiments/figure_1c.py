@@ -6,12 +6,7 @@ deviation of one run, a cell agrees when |ours - published| <= 3.5 s sqrt(1/5 + 
 runs, 3.5 is replaced by the quantile of Student's distribution that is passed as rarely.
 """
 
-import os
 from collections.abc import Iterable
-from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context, parent_process
-from signal import SIG_DFL, SIGINT, signal
-from threading import Thread
 from typing import NamedTuple
 
 from scipy.special import ndtr, stdtrit
@@ -45,7 +40,7 @@ class Cell(NamedTuple):
     agrees: bool
 
 
-def run_cell(m: int, sigma: float, *, runs: int, seed: int, executor: Executor | None = None) -> Cell:
+def run_cell(m: int, sigma: float, *, runs: int, seed: int) -> Cell:
     """Simulates one point of the figure."""
     problem = grid_path(m, sigma)
     result = simulate(
@@ -56,7 +51,6 @@ def run_cell(m: int, sigma: float, *, runs: int, seed: int, executor: Executor |
         seed=seed,
         checkpoints=[HORIZON],
         regret="realised",
-        executor=executor,
         progress=False,
     )
     row = result.summary()[0]
@@ -64,23 +58,6 @@ def run_cell(m: int, sigma: float, *, runs: int, seed: int, executor: Executor |
     allowed = float(stdtrit(runs - 1, ndtr(3.5))) * row.deviation * (1.0 / PUBLISHED_RUNS + 1.0 / runs) ** 0.5
     agrees = abs(row.mean - published) <= allowed
     return Cell(m, problem.n_items, sigma, row.mean, row.deviation, row.error, published, allowed, agrees)
-
-
-def processes() -> ProcessPoolExecutor:
-    """One fresh process per core, which ends with this one or at Ctrl-C, at once and without a word."""
-    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"), initializer=_begin_work)
-
-
-def _begin_work() -> None:
-    signal(SIGINT, SIG_DFL)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def table(cells: Iterable[Cell]) -> str:

@@ -1,11 +1,42 @@
 """The maths a policy may use, and its compiler: the only room that imports numba, and only when it is asked to compile.
 
-A function made of arithmetic, of `where`, `sqrt`, `log`, `word` and `as_word`, and of other such functions (called by
-their plain names, not through their modules) works on numbers, on NumPy arrays and, through `compiled`, as machine
-code, with equal results bit for bit.
+A function made of arithmetic, of `where`, `sqrt`, `log`, `word`, `as_word` and `as_index`, and of other such functions
+(called by their plain names, not through their modules) works on numbers, on NumPy arrays and, through `compiled`, as
+machine code, with equal results bit for bit.
 """
 
-from semibandits.kernel.compiler import compiled
-from semibandits.kernel.maths import as_word, log, sqrt, where, word
+from semibandits.kernel.compiler import LANES, bound, compiled, lane_loops, placeholder
+from semibandits.kernel.maths import (
+    as_index,
+    as_word,
+    betaincinv,
+    log,
+    lowest_bit,
+    ndtri_exp,
+    sqrt,
+    where,
+    word,
+    xlogy,
+)
 
-__all__ = ["as_word", "compiled", "log", "sqrt", "where", "word"]
+score_of = placeholder("score_of")
+"""score_of(view, item, lane): what an oracle for lanes is to maximise the sum of."""
+
+__all__ = [
+    "LANES",
+    "as_index",
+    "as_word",
+    "betaincinv",
+    "bound",
+    "compiled",
+    "lane_loops",
+    "log",
+    "lowest_bit",
+    "ndtri_exp",
+    "placeholder",
+    "score_of",
+    "sqrt",
+    "where",
+    "word",
+    "xlogy",
+]

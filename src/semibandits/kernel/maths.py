@@ -20,3 +20,34 @@ word = int
 def as_word(x: Any) -> Any:
     """A number of any integer type, or an array of them, for 64-bit modular arithmetic."""
     return x.astype(np.uint64, copy=False) if isinstance(x, np.ndarray) else int(x)
+
+
+def lowest_bit(x: int) -> int:
+    """The position of the lowest bit that is set in a word."""
+    return (int(x) & -int(x)).bit_length() - 1
+
+
+def as_index(x: Any) -> Any:
+    """A number >= 0, or an array of them, rounded down to be an index."""
+    return x.astype(np.int64) if isinstance(x, np.ndarray) else int(x)
+
+
+def betaincinv(a: Any, b: Any, u: Any) -> Any:
+    """The quantile function of Beta(a, b)."""
+    from scipy.special import betaincinv
+
+    return betaincinv(a, b, u)
+
+
+def ndtri_exp(y: Any) -> Any:
+    """The standard normal quantile of e^y."""
+    from scipy.special import ndtri_exp
+
+    return ndtri_exp(y)
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """x log y for numbers and arrays; 0 where x is 0."""
+    from scipy.special import xlogy
+
+    return xlogy(x, y)

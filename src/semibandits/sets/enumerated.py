@@ -2,13 +2,15 @@
 
 import copy
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, scaled_down
-from semibandits.types import FeasibleSet, Items, Weights
+from semibandits.kernel import LANES, lane_loops, score_of
+from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
 
 class Enumerated(FeasibleSet):
@@ -102,8 +104,41 @@ class Enumerated(FeasibleSet):
     def uncovered(self) -> Items:
         return np.setdiff1d(np.arange(self.n_items), self._columns)
 
+    def solver(self) -> Solver:
+        columns = np.full((len(self._solutions), self.max_size), self.n_items, dtype=np.uint32)
+        for row, items in zip(columns, self._solutions, strict=True):
+            row[: items.size] = items
+        sizes = np.array([items.size for items in self._solutions], dtype=np.uint32)
+
+        def make_work(lanes: int) -> Arrays:
+            return np.zeros(lanes), np.zeros(lanes), np.zeros(lanes, dtype=np.uint32)
+
+        return Solver(_solve, (columns, sizes), make_work, ragged=bool((sizes < self.max_size).any()))
+
     def __len__(self) -> int:
         return len(self._solutions)
 
     def __repr__(self) -> str:
         return f"Enumerated({len(self._solutions)} solutions, n_items={self.n_items})"
+
+
+@lane_loops
+def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
+    """The totals of all solutions, in lanes; of tied solutions the first wins."""
+    solutions, sizes = data
+    total, best, which = work
+    for j in range(np.uint32(solutions.shape[0])):
+        for lane in range(LANES):
+            total[lane] = 0.0
+        for k in range(sizes[j]):
+            item = solutions[j, k]
+            for lane in range(LANES):
+                total[lane] += score_of(view, item, lane)
+        for lane in range(LANES):
+            trouble[lane] += 0.0 * total[lane]
+            better = j == 0 or total[lane] > best[lane]
+            best[lane] = total[lane] if better else best[lane]
+            which[lane] = j if better else which[lane]
+    for k in range(np.uint32(chosen.shape[0])):
+        for lane in range(LANES):
+            chosen[k, lane] = solutions[which[lane], k]

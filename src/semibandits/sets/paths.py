@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
 from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, scaled_down, within
-from semibandits.types import FeasibleSet, Items, Weights
+from semibandits.sets import paths_in_lanes as lanes
+from semibandits.types import FeasibleSet, Items, Solver, Weights
 
 Node = Hashable
 Arc = tuple[int, int]
@@ -228,6 +229,9 @@ class DagPaths(FeasibleSet):
 
     def uncovered(self) -> Items:
         return np.setdiff1d(np.arange(self.n_items), self._useful)
+
+    def solver(self) -> Solver:
+        return lanes.solver(self._backward, self._target, self.uncovered(), self.n_items, self.max_size)
 
     def __repr__(self) -> str:
         return f"DagPaths({self.n_items} edges, {self.source!r} to {self.target!r}{self._restricted})"

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, within
-from semibandits.types import FeasibleSet, Items, Weights, total
+from semibandits.sets import top_k_in_lanes
+from semibandits.types import FeasibleSet, Items, Solver, Weights, total
 
 
 class TopK(FeasibleSet):
@@ -113,6 +114,14 @@ class TopK(FeasibleSet):
 
     def uncovered(self) -> Items:
         return np.flatnonzero(np.isneginf(self.best_with_each(np.zeros(self.n_items))))
+
+    def solver(self) -> Solver:
+        lift = np.zeros(self.n_items)
+        if self._free is not None:
+            lift[:] = -np.inf
+            lift[self._free] = 0.0
+            lift[self._fixed] = np.inf
+        return top_k_in_lanes.solver(lift, self.k)
 
     def __repr__(self) -> str:
         return f"TopK({self.n_items}, {self.k}{'' if self._free is None else ', restricted'})"

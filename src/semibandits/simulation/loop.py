@@ -1,60 +1,59 @@
 """One run of one policy, a plain loop for any set, environment and policy."""
 
+import time
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import rng
-from semibandits.agent import IndexAgent, Scale, Uncovered
-from semibandits.problem import Problem
-from semibandits.types import Environment, IndexPolicy, Items, Weights, total
-
-RegretKind = Literal["expected", "realised"]
+from semibandits.errors import SemiBanditError
+from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.types import Environment, Items, Weights, total
 
 
-def play(
-    problem: Problem,
-    policy: IndexPolicy,
-    horizon: int,
-    run: int,
-    seed: int,
-    checkpoints: NDArray[np.int64],
-    kind: RegretKind,
-    uncovered: Uncovered,
-) -> NDArray[np.float64]:
-    """The cumulative regret of this run at the checkpoints."""
-    agent = IndexAgent(
-        problem.feasible,
-        policy,
-        Scale.of(problem.bounds, problem.sense),
-        seed=seed,
-        run=run,
-        horizon=horizon,
-        uncovered=uncovered,
-    )
-    sign = 1.0 if problem.sense == "max" else -1.0
+def play(task: Task, run: int, tick: Tick | None = None) -> Outcome:
+    """This run of the task."""
+    problem = task.problem
+    agent = task.agent(run)
     best = problem.optimum
     best_mean = total(problem.means, best)
-    world = World(problem.environment, seed, run, horizon)
+    world = World(problem.environment, task.seed, run, task.horizon)
+    outcome = Outcome.empty(task, runs=1)
     regret = 0.0
-    curve = np.empty(checkpoints.size)
     reached = 0
-    for round in range(1, horizon + 1):
-        items, initial = agent.choose(round)
-        if kind == "expected":
-            weights = world.weights(round, items)
-            regret += sign * (best_mean - total(problem.means, items))
-        else:
-            both = world.weights(round, np.concatenate((items, best)))
-            weights = both[: items.size]
-            regret += sign * (total(both, slice(items.size, None)) - total(both, slice(items.size)))
-        agent.learn(round, items, agent.scale.to_unit(weights), initial)
-        if round == checkpoints[reached]:
-            curve[reached] = regret
-            reached += 1
-    return curve
+    round = 0
+    ticked, told = time.perf_counter(), 0
+    try:
+        for round in range(1, task.horizon + 1):
+            items, initial = agent.choose(round)
+            if task.kind == "expected":
+                weights = world.weights(round, items)
+                regret += task.sign * (best_mean - total(problem.means, items))
+            else:
+                both = world.weights(round, np.concatenate((items, best)))
+                weights = both[: items.size]
+                regret += task.sign * (total(both, slice(items.size, None)) - total(both, slice(items.size)))
+            agent.learn(round, items, agent.scale.to_unit(weights), initial)
+            if outcome.counts is not None:
+                outcome.counts[0, items] += 1
+            if outcome.solutions is not None:
+                outcome.solutions[0, round - 1, : items.size] = items
+            if round == task.checkpoints[reached]:
+                outcome.regret[0, reached] = regret
+                reached += 1
+            if tick is not None and (round & 63 == 0 or round == task.horizon):
+                now = time.perf_counter()
+                if now - ticked > 0.02 or round == task.horizon:
+                    tick(round - told)
+                    ticked, told = now, round
+    except SemiBanditError as error:
+        error.say_where(f"run {run}, round {round}")
+        raise
+    except Exception as error:
+        error.add_note(f"in run {run}, round {round}")
+        raise
+    return outcome
 
 
 class World:

@@ -1,13 +1,34 @@
 """What a simulation gives back."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import BadArgument
 from semibandits.inputs import check_confidence
+from semibandits.types import Scalar
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
+Bounds: TypeAlias = Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]]
+
+
+class Estimate(NamedTuple):
+    """A mean over runs; `low` and `high` bound it with the given confidence. Numbers, or arrays of them."""
+
+    mean: Scalar
+    deviation: Scalar
+    error: Scalar
+    low: Scalar
+    high: Scalar
 
 
 class SummaryRow(NamedTuple):
@@ -39,6 +60,44 @@ class Summary(tuple[SummaryRow, ...]):
     __repr__ = __str__
 
 
+class Comparison(NamedTuple):
+    """The regret of policy `a` less that of policy `b` at one round, run by run in the same worlds.
+
+    `difference` is its mean, `deviation` that of one run, `error` that of the mean; `low` and `high` bound the mean
+    with the given confidence. `unpaired` is the error that runs in different worlds would have left.
+    """
+
+    a: str
+    b: str
+    round: int
+    runs: int
+    difference: float
+    deviation: float
+    error: float
+    low: float
+    high: float
+    confidence: float
+    unpaired: float
+
+    def __str__(self) -> str:
+        after = f"after {self.round} rounds"
+        if self.runs == 1:
+            return f"{self.a} and {self.b} {after} of a single run:\ndifference {self.difference:.2f}, error unknown"
+        errors = f"standard error {self.error:.2f} over {self.runs} paired runs (unpaired: {self.unpaired:.2f})"
+        interval = f"{100 * self.confidence:g}% interval"
+        if self.low <= 0 <= self.high:
+            return (
+                f"{self.a} and {self.b} cannot be told apart {after}:\n"
+                f"difference {self.difference:.2f}, {interval} [{self.low:.2f}, {self.high:.2f}], {errors}"
+            )
+        less, more = (self.a, self.b) if self.difference < 0 else (self.b, self.a)
+        low, high = sorted((abs(self.low), abs(self.high)))
+        return (
+            f"{less} has less regret than {more} {after}:\n"
+            f"{abs(self.difference):.2f} less, {interval} [{low:.2f}, {high:.2f}], {errors}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class SimulationResult:
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
@@ -55,6 +114,32 @@ class SimulationResult:
     engine: str
     seconds: float
     version: str
+    counts: NDArray[np.int64] | None = None
+    """How often each item was chosen, shape (policies, runs, n_items); None where not recorded."""
+    solutions: NDArray[np.int32] | None = None
+    """What was chosen, shape (policies, runs, horizon, max_size): ascending, then -1; None where not recorded."""
+    provenance: dict[str, Any] = field(default_factory=dict)
+    """Further facts about the problem, the policies' parameters, the machine; what JSON can say."""
+
+    def __post_init__(self) -> None:
+        cells = (len(self.policies), *self.regret.shape[1:2])
+        arrays = {
+            "regret": (self.regret, np.float64, (*cells, len(self.rounds))),
+            "rounds": (self.rounds, np.int64, (len(self.rounds),)),
+            "counts": (self.counts, np.int64, (*cells, None)),
+            "solutions": (self.solutions, np.int32, (*cells, None, None)),
+        }
+        for name, (array, dtype, shape) in arrays.items():
+            if array is not None and (
+                array.dtype != dtype
+                or len(array.shape) != len(shape)
+                or not array.size
+                or any(want not in (have, None) for have, want in zip(array.shape, shape, strict=True))
+            ):
+                wanted = ", ".join("any" if size is None else str(size) for size in shape)
+                raise BadArgument(
+                    f"{name} must be {np.dtype(dtype)} of shape ({wanted}), got {array.dtype} of shape {array.shape}"
+                )
 
     def __repr__(self) -> str:
         policies, runs, _ = self.regret.shape
@@ -68,22 +153,106 @@ class SimulationResult:
 
         The interval is Student's, over runs. With a single run, error and interval are unknown (NaN).
         """
-        check_confidence(confidence)
-        at = len(self.rounds) - 1 if round is None else int(np.searchsorted(self.rounds, round))
-        if at >= len(self.rounds) or (round is not None and self.rounds[at] != round):
-            raise BadArgument(f"round {round!r} is not a checkpoint; they are {self.rounds.tolist()!r:.200}")
+        at = self._checkpoint(round)
         rows = []
         for name, regret in zip(self.policies, self.regret[:, :, at], strict=True):
-            runs = regret.size
-            mean = float(regret.mean())
-            deviation = float(regret.std(ddof=1)) if runs > 1 else float("nan")
-            error = deviation / runs**0.5
-            half = error * _student(runs - 1, confidence)
-            rows.append(SummaryRow(name, int(self.rounds[at]), runs, mean, deviation, error, mean - half, mean + half))
+            rows.append(SummaryRow(name, int(self.rounds[at]), regret.size, *estimate(regret, confidence)))
         return Summary(rows)
 
+    def compare(self, a: int | str, b: int | str, round: int | None = None, confidence: float = 0.95) -> Comparison:
+        """The difference of two policies' regret, a's less b's, at a checkpoint (default: the horizon).
 
-def _student(freedom: int, confidence: float) -> float:
+        Policies are given by number or by name, as in `policies`. They played in the same worlds, so that the
+        differences run by run tell more than the two means do. The interval is Student's, over runs.
+        """
+        at = self._checkpoint(round)
+        first, second = self._policy(a), self._policy(b)
+        of_a, of_b = self.regret[first, :, at], self.regret[second, :, at]
+        alone = estimate(of_a, confidence).error, estimate(of_b, confidence).error
+        return Comparison(
+            self.policies[first],
+            self.policies[second],
+            int(self.rounds[at]),
+            of_a.size,
+            *estimate(of_a - of_b, confidence),
+            confidence=float(confidence),
+            unpaired=float(np.hypot(*alone)),
+        )
+
+    def to_frame(self) -> Any:
+        """One row per policy, run and checkpoint (`policy`, `run`, `round`, `regret`): Polars, or else pandas."""
+        from semibandits.simulation import frames
+
+        return frames.to_frame(self)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """As `to_frame`, always pandas."""
+        from semibandits.simulation import frames
+
+        return frames.to_pandas(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file, one row per policy and run; a file that was there is replaced whole or not at all."""
+        from semibandits.simulation import frames
+
+        frames.write(path, self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "SimulationResult":
+        """What `save` wrote; raises `BadState` for anything else."""
+        from semibandits.simulation import frames
+
+        return frames.read(path)
+
+    def plot(
+        self,
+        bounds: Bounds | bool | None = None,
+        *,
+        confidence: float = 0.95,
+        log: LogAxes | None = None,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Draws each policy's mean regret over the rounds, its confidence interval shaded (Student's, over runs).
+
+        `bounds` maps names to curves: an array with a value for each of `rounds`, or a function of them. True draws
+        what the paper guarantees CombUCB1 whatever the gaps (`theory.kveton2015.theorem_6`). `log` names the
+        logarithmic axes: by default x where the checkpoints span more than two decades, and y where a bound is more
+        than ten times the regret. The legend lists the curves as they end, from top to bottom.
+
+        Draws on `ax` where given, else on a figure of its own, `.figure` of what is returned: one of pyplot's where
+        pyplot is in use or in a notebook.
+        """
+        from semibandits.simulation import plots
+
+        return plots.draw(self, bounds, confidence, log, ax)
+
+    def _checkpoint(self, round: Any) -> int:
+        if round is None:
+            return len(self.rounds) - 1
+        if not isinstance(round, Real) or round not in self.rounds:
+            raise BadArgument(f"round {round!r:.100} is not a checkpoint; they are {self.rounds.tolist()!r:.200}")
+        return int(np.flatnonzero(self.rounds == round)[0])
+
+    def _policy(self, which: Any) -> int:
+        names: Sequence[Any] = self.policies if isinstance(which, str) else range(len(self.policies))
+        sane = isinstance(which, int | np.integer | str) and not isinstance(which, bool)
+        found = [at for at, name in enumerate(names) if sane and name == which]
+        if len(found) == 1:
+            return found[0]
+        there = ", ".join(f"{at}: {name}" for at, name in enumerate(self.policies))
+        problem = "is the name of several policies; give a number" if found else "is no policy"
+        raise BadArgument(f"{which!r:.100} {problem}; there are {there:.1000}")
+
+
+def estimate(sample: NDArray[np.float64], confidence: float) -> Estimate:
+    """Mean, standard deviation, standard error and Student's interval over the last axis; NaN where it has length 1."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.5 + confidence / 2.0)) if freedom else float("nan")
+    check_confidence(confidence)
+    runs = sample.shape[-1]
+    mean = sample.mean(axis=-1)
+    deviation = sample.std(axis=-1, ddof=1) if runs > 1 else np.full_like(mean, np.nan)
+    error = deviation / runs**0.5
+    half = error * (stdtrit(runs - 1, 0.5 + confidence / 2.0) if runs > 1 else np.nan)
+    numbers = mean, deviation, error, mean - half, mean + half
+    return Estimate(*(map(float, numbers) if sample.ndim == 1 else numbers))

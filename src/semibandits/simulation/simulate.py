@@ -1,11 +1,11 @@
-"""From a question to its answer: problem x policies x runs."""
+"""The front door: many runs of many policies on one problem."""
 
+import datetime
 import os
-import sys
+import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from typing import Any, Literal
 
 import numpy as np
@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
 from semibandits.agent import Uncovered
-from semibandits.errors import BadArgument
+from semibandits.errors import BadArgument, EndOfTable
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
-from semibandits.simulation.loop import RegretKind, play
+from semibandits.simulation.progress import progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
+from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
+from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
 from semibandits.types import IndexPolicy, check_choice
 
 
@@ -36,6 +38,8 @@ def simulate(
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
     uncovered: Uncovered = "error",
+    record: Recorded | Iterable[Recorded] = (),
+    engine: EngineName = "auto",
     progress: bool | None = None,
 ) -> SimulationResult:
     """Plays every policy for `horizon` rounds, `runs` times, and measures its regret.
@@ -46,14 +50,18 @@ def simulate(
 
     `regret="expected"` adds up the gaps of the chosen solutions; `"realised"` what the optimum would have earned more
     with the weights as drawn. The rounds of initialisation count. `checkpoints` are the rounds at which regret is
-    kept: default about 200 of them, dense early; the horizon is always the last.
+    kept: default about 200 of them, dense early; the horizon is always the last. `record` ("counts", "solutions", or
+    both) also keeps how often each item was chosen, and every solution.
 
     Items that no solution contains raise `UncoveredItems`, as in a learner; `uncovered="ignore"` plays without them.
 
-    `executor` (any `concurrent.futures.Executor`) spreads the runs over processes or machines, `threads` over threads
-    of this process. `store` names a folder that keeps every finished run: the same call, made again after it was
-    killed or with more runs, plays only what is missing. `progress` draws a bar on standard error: default where that
-    is a terminal.
+    Where the set, the environment and the policy can be compiled, the runs are played by machine code, 32 at a time on
+    each of `threads` threads (default: all cores); otherwise by a plain loop, spread over as many processes. Both give
+    the same numbers, bit for bit. `result.engine` says which it was, and why; `engine="compiled"` or `"plain"` insists.
+
+    `executor` (any `concurrent.futures.Executor`) plays the runs elsewhere, on many machines say. `store` names a folder
+    that keeps every finished block of runs: the same call, made again after it was killed or with more runs, plays only
+    what is missing. `progress` draws a bar on standard error: default where that is a terminal.
 
     >>> import semibandits as sb
     >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
@@ -73,62 +81,117 @@ def simulate(
     regret = check_choice("regret", regret, RegretKind)
     check_choice("feedback", feedback, Literal["semi"])
     uncovered = check_choice("uncovered", uncovered, Uncovered)
+    engine = check_choice("engine", engine, EngineName)
+    recorded = _recorded(record)
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
-    workers = 1 if threads is None else check_count("threads", threads, BadArgument)
+    workers = _cores() if threads is None else check_count("threads", threads, BadArgument)
     if executor is not None and not hasattr(executor, "submit"):
         raise BadArgument(f"executor must be a concurrent.futures.Executor, got {executor!r:.100}")
     if executor is not None and threads is not None:
         raise BadArgument("give either threads or an executor, not both")
-    from importlib.metadata import version  # costs more than all of this module
+    last = problem.environment.last_round
+    if last is not None and horizon > last:
+        raise EndOfTable(f"horizon {horizon} was asked of {problem.environment!r}, which ends with round {last}")
 
     _ = problem.optimum  # an oracle that fails does so here, once, and every worker gets the answer
-    started = time.perf_counter()
-    curves = np.empty((len(listed), runs, rounds.size))
-    cells = [(p, r) for p in range(len(listed)) for r in range(runs)]
+    began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
+    tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded) for policy in listed]
     shelf = None
     if store is not None:
         experiment = (problem.feasible, problem.environment, problem.sense, horizon, rounds, seed, regret, uncovered)
         shelf = Store(store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret")
-    with _progress(progress, len(cells)) as advance, _pool(executor, workers) as pool:
+    results: dict[str, NDArray[Any]] = {
+        name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
+        for name, array in Outcome.empty(tasks[0], 0).arrays().items()
+    }
+    missing = np.ones((len(tasks), runs), dtype=np.bool_)
 
-        def keep(cell: tuple[int, int], curve: NDArray[np.float64], new: bool = True) -> None:
-            curves[cell] = curve
-            if shelf is not None and new:
-                shelf.save(listed[cell[0]], cell[1], curve)
-            advance()
+    def keep(block: Block, outcome: Outcome) -> None:
+        if shelf is not None:
+            shelf.save(tasks[block.policy], block.first, outcome)
+        put(block.policy, block.first, outcome)
 
-        todo = []
-        for p, r in cells:
-            found = None if shelf is None else shelf.load(listed[p], r, rounds.size)
-            if found is None:
-                todo.append((p, r))
-            else:
-                keep((p, r), found, new=False)
-        tasks = {(p, r): (problem, listed[p], horizon, r, seed, rounds, regret, uncovered) for p, r in todo}
-        if pool is None:
-            for cell, task in tasks.items():
-                keep(cell, play(*task))
-        else:
-            futures = {pool.submit(play, *task): cell for cell, task in tasks.items()}
-            try:
-                for future in as_completed(futures):
-                    keep(futures[future], future.result())
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                raise
+    def put(policy: int, first: int, outcome: Outcome) -> None:
+        at = slice(first, first + outcome.regret.shape[0])
+        for name, array in outcome.arrays().items():
+            results[name][policy, at] = array
+        missing[policy, at] = False
+
+    with progress_bar(progress, len(tasks) * runs * horizon) as bar:
+        if shelf is not None:
+            for policy, task in enumerate(tasks):
+                for first, outcome in shelf.load(task, runs):
+                    put(policy, first, outcome)
+        bar.advance(horizon * int(np.count_nonzero(~missing)))
+        choices = [choose(task, engine, runs, bar) for task in tasks]
+        todo = [
+            block
+            for policy, choice in enumerate(choices)
+            for block in blocks(policy, missing[policy], choice.engine is not None)
+        ]
+        where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)
+    seconds = time.perf_counter() - started
     return SimulationResult(
-        regret=curves,
+        **results,  # type: ignore[arg-type]
         rounds=rounds,
         policies=tuple(repr(policy) for policy in listed),
         problem=repr(problem),
         seed=seed,
         kind=regret,
-        engine="plain loop",
-        seconds=time.perf_counter() - started,
-        version=version("semibandits"),
+        engine=_engine_name(listed, choices, where),
+        seconds=seconds,
+        version=_versions()["semibandits"],
+        provenance={
+            "started": began.isoformat(timespec="seconds"),
+            "machine": platform.platform(),
+            "versions": _versions(),
+            "horizon": horizon,
+            "n_items": problem.n_items,
+            "max_size": problem.max_size,
+            "bounds": [float(bound) for bound in problem.bounds],
+            "sense": problem.sense,
+            "ratio": problem.feasible.ratio,
+            "uncovered": uncovered,
+            "parameters": [_parameters(task) for task in tasks],
+        },
     )
+
+
+def _recorded(record: Any) -> frozenset[Recorded]:
+    names = [record] if isinstance(record, str) else list(record) if isinstance(record, Iterable) else [record]
+    return frozenset(check_choice("record", name, Recorded) for name in names)
+
+
+def _engine_name(policies: list[IndexPolicy], choices: list[Choice], where: str) -> str:
+    names = [
+        choice.name if choice.engine is not None or not where else f"{choice.name}, {where}" for choice in choices
+    ]
+    if len(set(names)) == 1:
+        return names[0]
+    return "; ".join(f"{policy!r}: {name}" for policy, name in zip(policies, names, strict=True))
+
+
+def _parameters(task: Task) -> dict[str, Any]:
+    """The policy by name, its public attributes as far as JSON can say them, and the init that was used."""
+    plain = {
+        name: value
+        for name, value in getattr(task.policy, "__dict__", {}).items()
+        if not name.startswith("_") and isinstance(value, bool | int | float | str)
+    }
+    return {"policy": type(task.policy).__name__, **plain, "init": task.agent(run=0).init}
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version  # costs more than all of this module
+
+    names = ("semibandits", "numpy", "scipy", "numba")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
@@ -145,32 +208,3 @@ def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int6
     if rounds[0] < 1 or rounds[-1] > horizon or not (np.diff(rounds) > 0).all():
         raise BadArgument(f"checkpoints must ascend from at least 1 to at most {horizon}, got {checkpoints!r:.200}")
     return rounds if rounds[-1] == horizon else np.append(rounds, horizon)
-
-
-@contextmanager
-def _pool(executor: Executor | None, threads: int) -> Iterator[Executor | None]:
-    if executor is not None or threads == 1:
-        yield executor
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            yield pool
-
-
-@contextmanager
-def _progress(wanted: bool | None, total: int) -> Iterator[Callable[[], None]]:
-    if not (sys.stderr.isatty() if wanted is None else wanted):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns: Iterable[Any] = (
-        TextColumn("simulating"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)

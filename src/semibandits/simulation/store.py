@@ -1,31 +1,36 @@
-"""Finished runs in a folder, so that a simulation that was killed goes on where it stopped."""
+"""Finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
 
-import hashlib
 import io
 import json
 import os
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from semibandits.errors import BadState, Unsupported
+from semibandits.digest import digest
+from semibandits.errors import BadState, StoreFailed
+from semibandits.simulation.task import Outcome, Task
 from semibandits.state import replace_file
 
 
 class Store:
-    """One experiment's folder: what it is, and a small file for each finished run of each policy."""
+    """One experiment's folder: what it is, and a file for each finished block of runs of each policy."""
 
     _NOTE = "experiment.json"
 
     def __init__(self, folder: str | os.PathLike[str], experiment: tuple[object, ...], description: str) -> None:
         self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
         note = {"experiment": digest(experiment), "description": description}
         path = self._folder / self._NOTE
-        if path.exists():
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            known = path.exists()
+            empty = not any(self._folder.iterdir())
+        except OSError as error:
+            raise StoreFailed(f"{folder} cannot be used as a store: {error}") from error
+        if known:
             try:
                 found = json.loads(path.read_text(encoding="utf-8"))
                 same = found["experiment"] == note["experiment"]
@@ -33,61 +38,40 @@ class Store:
                 raise BadState(f"{path} is damaged: {error}") from error
             if not same:
                 raise BadState(f"{folder} holds another experiment: {found.get('description')!s:.300}")
-        elif any(self._folder.iterdir()):
+        elif not empty:
             raise BadState(f"{folder} is not empty and holds no experiment")
         else:
-            replace_file(path, json.dumps(note, indent=1).encode())
+            self._write(path, json.dumps(note, indent=1).encode())
 
-    def load(self, policy: object, run: int, checkpoints: int) -> NDArray[np.float64] | None:
-        """The regret of a finished run; None where it is not there, or damaged."""
-        try:
-            curve = np.load(self._path(policy, run), allow_pickle=False)
-        except (OSError, ValueError, EOFError):
-            return None
-        whole = isinstance(curve, np.ndarray) and curve.dtype == np.float64 and curve.shape == (checkpoints,)
-        return curve if whole else None
+    def load(self, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:
+        """The finished runs below `runs`: the first run of a block, and what is known of it. Damaged files are not."""
+        for path in sorted(self._folder.glob(f"{self._name(task)}-*.npz")):
+            try:
+                first = int(path.stem.rpartition("-")[2])
+                with np.load(path, allow_pickle=False) as arrays:
+                    outcome = Outcome(**{name: arrays[name] for name in Outcome.empty(task, 0).arrays()})
+            except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile):
+                continue
+            expected = Outcome.empty(task, outcome.regret.shape[0] if outcome.regret.ndim else 0).arrays()
+            found = outcome.arrays()
+            if all(found[name].dtype == array.dtype and found[name].shape == array.shape for name, array in expected.items()):
+                yield first, Outcome(**{name: array[: max(0, runs - first)] for name, array in found.items()})
 
-    def save(self, policy: object, run: int, curve: NDArray[np.float64]) -> None:
+    def save(self, task: Task, first: int, outcome: Outcome) -> None:
         data = io.BytesIO()
-        np.save(data, curve, allow_pickle=False)
-        replace_file(self._path(policy, run), data.getvalue())
+        np.savez(data, allow_pickle=False, **outcome.arrays())  # type: ignore[arg-type]
+        self._write(self._folder / f"{self._name(task)}-{first}.npz", data.getvalue())
 
-    def _path(self, policy: object, run: int) -> Path:
-        return self._folder / f"{digest(policy)[:16]}-{run}.npy"
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            replace_file(path, data)
+        except OSError as error:
+            kept = len(list(self._folder.glob("*.npz")))
+            raise StoreFailed(
+                f"{path} could not be written: {error}. The {kept} finished blocks before it are kept; the same call, "
+                "made again, goes on from there"
+            ) from error
 
-
-def digest(value: object) -> str:
-    """The same for the same data, in any process: numbers, arrays, containers, functions by their code, and objects by
-    their class and attributes."""
-    return hashlib.sha256(_describe(value, depth=0)).hexdigest()
-
-
-def _describe(value: Any, depth: int) -> bytes:
-    def inside(part: object) -> bytes:
-        return hashlib.sha256(_describe(part, depth + 1)).digest()
-
-    kind = f"{type(value).__module__}.{type(value).__qualname__}:".encode()
-    if depth > 50:
-        raise Unsupported("what is to be stored refers to itself")
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
-        return kind + repr(value).encode("utf-8", "surrogatepass")
-    if isinstance(value, np.ndarray):
-        return kind + f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
-    if isinstance(value, tuple | list):
-        return kind + b"".join(inside(part) for part in value)
-    if isinstance(value, set | frozenset):
-        return kind + b"".join(sorted(inside(part) for part in value))
-    if isinstance(value, dict):
-        return kind + b"".join(sorted(inside(key) + inside(part) for key, part in value.items()))
-    if isinstance(value, type):
-        return kind + f"{value.__module__}.{value.__qualname__}".encode()
-    if isinstance(value, MethodType):
-        return kind + inside(value.__func__) + inside(value.__self__)
-    if isinstance(value, FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return kind + inside((value.__code__, value.__defaults__, value.__kwdefaults__, cells))
-    if isinstance(value, CodeType):
-        return kind + value.co_code + inside((value.co_names, value.co_consts))
-    if not hasattr(value, "__dict__"):
-        raise Unsupported(f"{value!r:.200} cannot be told from others, so that its runs cannot be stored")
-    return kind + inside(vars(value))
+    @staticmethod
+    def _name(task: Task) -> str:
+        return digest(task.policy)[:16]

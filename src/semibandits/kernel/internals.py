@@ -1,0 +1,227 @@
+"""Everything that rests on numba's internals: the lane pipeline and the keyed cache (numba 0.61 to 0.68).
+
+Both only make things faster. Where numba has changed so that one of them cannot be had, `lane_pipeline` gives None and
+functions are compiled by plain njit, with the same results bit for bit; a cache that fails is not used.
+
+**The lane pipeline.** A lane loop runs over the runs of a block, which never touch each other's numbers, but LLVM
+cannot see that: the items a run has chosen are known only at run time, so two lanes might store to one place. The
+pipeline makes two promises that LLVM takes on trust: the arrays of a function do not overlap, and no iteration of an
+innermost loop depends on another through memory. Then LLVM turns the loop into gathers, vector arithmetic and scatters.
+Both promises must be *true*: only functions whose innermost loops are all lane loops may be compiled this way.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+
+@functools.cache
+def lane_pipeline() -> Any:
+    """The compiler class to hand to njit as `pipeline_class`; None where this numba does not let us."""
+    try:
+        return _lane_pipeline()
+    except (ImportError, AttributeError):
+        return None
+
+
+def _lane_pipeline() -> Any:
+    from llvmlite import ir
+    from numba.core import lowering
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+    class Distinct(ir.values.MDValue):  # type: ignore[misc]
+        """A metadata node that is equal to none but itself; llvmlite would merge equal ones."""
+
+        def __init__(self, module: Any) -> None:
+            super().__init__(module, (), name=str(len(module.metadata)))
+
+        def descr(self, buffer: Any) -> None:
+            operands = ", ".join(operand.get_reference() for operand in self.operands)
+            buffer += ("distinct !{ " + operands + " }", "\n")
+
+        __eq__ = object.__eq__
+        __hash__ = object.__hash__
+
+    class LaneLower(lowering.Lower):  # type: ignore[misc]
+        def lower_normal_function(self, fndesc: Any) -> None:
+            super().lower_normal_function(fndesc)
+            for latches, body in _innermost_loops(self.function, ir.Block):
+                # https://llvm.org/docs/LangRef.html#llvm-loop-parallel-accesses-metadata
+                group, loop = Distinct(self.module), Distinct(self.module)
+                loop.operands = (loop, self.module.add_metadata(["llvm.loop.parallel_accesses", group]))
+                for latch in latches:
+                    latch.terminator.set_metadata("llvm.loop", loop)
+                for block in body:
+                    for instruction in block.instructions:
+                        # A call's group passes to the instructions that are inlined for it.
+                        if instruction.opname in ("load", "store", "call"):
+                            instruction.set_metadata("llvm.access.group", group)
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class LaneLowering(BaseNativeLowering):  # type: ignore[misc]
+        _name = "semibandits_lane_lowering"
+
+        @property
+        def lowering_class(self) -> Any:
+            return LaneLower
+
+    class LaneCompiler(CompilerBase):  # type: ignore[misc]
+        def define_pipelines(self) -> list[Any]:
+            self.state.flags.noalias = True
+            passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            if not any(step is NativeLowering for step, _ in passes.passes):
+                raise AttributeError("numba lowers functions in another way")
+            passes.passes = [(LaneLowering if step is NativeLowering else step, text) for step, text in passes.passes]
+            passes.finalize()
+            return [passes]
+
+    return LaneCompiler
+
+
+def _innermost_loops(function: Any, block_type: type) -> list[tuple[list[Any], set[Any]]]:
+    """The loops of an LLVM function that contain no other: for each the blocks that jump back, and all its blocks."""
+    after = {block: [o for o in block.terminator.operands if isinstance(o, block_type)] for block in function.blocks}
+    before: dict[Any, list[Any]] = {block: [] for block in after}
+    for block, successors in after.items():
+        for successor in successors:
+            before[successor].append(block)
+    # A depth-first search meets a loop's header again while it is still inside the loop.
+    back: dict[Any, list[Any]] = {}
+    entry = function.blocks[0]
+    open_blocks, seen, stack = {entry}, {entry}, [(entry, iter(after[entry]))]
+    while stack:
+        block, successors_left = stack[-1]
+        successor = next(successors_left, None)
+        if successor is None:
+            open_blocks.discard(block)
+            stack.pop()
+        elif successor in open_blocks:
+            back.setdefault(successor, []).append(block)
+        elif successor not in seen:
+            seen.add(successor)
+            open_blocks.add(successor)
+            stack.append((successor, iter(after[successor])))
+    loops = {}
+    for header, latches in back.items():
+        body, todo = {header}, list(latches)
+        while todo:
+            block = todo.pop()
+            if block not in body:
+                body.add(block)
+                todo.extend(before[block])
+        loops[header] = (latches, body)
+    return [loop for header, loop in loops.items() if not any(other in loop[1] for other in loops if other != header)]
+
+
+@functools.cache
+def scipy_function(name: str) -> Any:
+    """A function of `scipy.special` for compiled code: the very one that the ufunc of this name calls.
+
+    It is linked by name, so that machine code from an earlier process finds it where it is today.
+    """
+    from llvmlite import binding
+    from numba import types
+    from numba.extending import get_cython_function_address
+    from scipy.special import cython_special
+
+    for exported, capsule in cython_special.__pyx_capi__.items():
+        kinds = repr(capsule).partition("(")[2].partition(")")[0].split(", ")
+        if exported.removeprefix("__pyx_fuse_0").removeprefix("__pyx_fuse_1") == name and kinds[0] == "double":
+            symbol = f"semibandits_{name}"
+            binding.add_symbol(symbol, get_cython_function_address("scipy.special.cython_special", exported))
+            return types.ExternalFunction(symbol, types.float64(*[types.float64] * kinds.count("double")))
+    raise ImportError(f"scipy.special has no {name} for compiled code")
+
+
+def cache_folder() -> Path | None:
+    """Where machine code is kept: the folder named by SEMIBANDITS_CACHE, else the user's cache; None: nowhere.
+
+    Loading machine code means running it, so a folder that others can write to is not used.
+    """
+    named = os.environ.get("SEMIBANDITS_CACHE")
+    folder = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "semibandits"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        status = folder.stat()
+    except (OSError, RuntimeError):
+        return None
+    if os.name == "posix" and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+        return None
+    return folder
+
+
+def keep_on_disk(dispatcher: Any, token: str) -> None:
+    """Keeps what this dispatcher compiles for later processes.
+
+    `token` says what the function is made of; together with the signature, the processor and the versions it names the
+    file. numba's own `cache=True` knows a function by its file and line, so that it never finds functions put together
+    at run time, and may find stale ones.
+    """
+    folder = cache_folder()
+    if folder is None:
+        return
+    with contextlib.suppress(ImportError, AttributeError):
+        dispatcher._cache = _keyed_cache()(folder, token)
+
+
+@functools.cache
+def _keyed_cache() -> Any:
+    import llvmlite
+    import numba
+    from numba.core.caching import _Cache
+    from numba.core.compiler import CompileResult
+    from numba.core.serialize import dumps
+
+    versions = (numba.__version__, llvmlite.__version__, sys.version_info[:3])
+
+    class KeyedCache(_Cache):  # type: ignore[misc]
+        def __init__(self, folder: Path, token: str) -> None:
+            self._folder, self._token = folder, token
+
+        @property
+        def cache_path(self) -> str:
+            return str(self._folder)
+
+        def _path(self, signature: Any, codegen: Any) -> Path:
+            key = repr((self._token, str(signature), codegen.magic_tuple(), versions))
+            return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()}.code"
+
+        def load_overload(self, signature: Any, context: Any) -> Any:
+            context.refresh()
+            try:
+                data = self._path(signature, context.codegen()).read_bytes()
+                checksum, code = data[:32], data[32:]
+                if hashlib.sha256(code).digest() != checksum:
+                    return None
+                return CompileResult._rebuild(context, *pickle.loads(code))
+            except Exception:  # whatever is wrong with the file, compiling puts it right
+                return None
+
+        def save_overload(self, signature: Any, result: Any) -> None:
+            try:
+                code = dumps(result._reduce())
+                path = self._path(signature, result.codegen)
+                beside = path.with_suffix(f".{uuid.uuid4().hex}")
+                try:
+                    beside.write_bytes(hashlib.sha256(code).digest() + code)
+                    beside.replace(path)
+                finally:
+                    beside.unlink(missing_ok=True)
+            except Exception:  # a full disk, a read-only one, something that cannot be pickled: no cache then
+                return
+
+        def enable(self) -> None: ...
+
+        def disable(self) -> None: ...
+
+        def flush(self) -> None: ...
+
+    return KeyedCache

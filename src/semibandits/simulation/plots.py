@@ -1,0 +1,165 @@
+"""Regret over time, drawn."""
+
+import itertools
+import sys
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits.errors import BadArgument, Unsupported
+from semibandits.simulation.result import Bounds, LogAxes, SimulationResult, estimate
+from semibandits.theory.kveton2015 import theorem_6
+from semibandits.types import check_choice
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours without their yellow, which is lost on white. Seven colours and four kinds of dashes repeat
+# together only after 28 curves, so that a picture also reads in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)))
+
+
+def draw(
+    result: SimulationResult, bounds: Bounds | bool | None, confidence: float, log: LogAxes | None, ax: "Axes | None"
+) -> "Axes":
+    try:
+        from matplotlib.axes import Axes
+    except ImportError as error:
+        raise Unsupported('plots need Matplotlib: pip install "semibandits[plot]"') from error
+    if ax is not None and not isinstance(ax, Axes):
+        raise BadArgument(f"ax must be Matplotlib Axes, got {ax!r:.200}")
+    rounds, runs = result.rounds, result.regret.shape[1]
+    mean, _, _, low, high = estimate(result.regret.swapaxes(1, 2), confidence)
+    curves = _curves(result, bounds)
+    log = _default_log(rounds, mean, curves) if log is None else check_choice("log", log, LogAxes)
+    floor = 0.0  # where the axis begins, if nothing lies below
+    if "y" in log:
+        floor = _smallest(mean)
+        mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
+        low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
+        curves = {name: np.where(curve > 0.0, curve, np.nan) for name, curve in curves.items()}
+
+    own = ax is None
+    ax = _new_axes(len(result.policies) + len(curves)) if ax is None else ax
+    ax.set_xscale("log" if "x" in log else "linear")
+    ax.set_yscale("log" if "y" in log else "linear")
+    before = len(ax.get_lines())
+    for p, name in enumerate(result.policies):
+        colour, dashes = COLOURS[(before + p) % len(COLOURS)], DASHES[(before + p) % len(DASHES)]
+        marker = "o" if rounds.size <= 12 else ""
+        style = {"color": colour, "linestyle": dashes, "linewidth": 1.8, "marker": marker, "markersize": 4}
+        (line,) = ax.plot(rounds, mean[p], label=_plain(name), zorder=3, **style)
+        line.sticky_edges.y.append(floor)
+        if runs > 1:
+            band = ax.fill_between(rounds, low[p], high[p], color=colour, alpha=0.18, linewidth=0.0, zorder=2)
+            band.sticky_edges.y.append(floor)
+            if rounds.size == 1:  # its band is but an edge
+                band.set(alpha=0.7, linewidth=2.0)
+    for (name, curve), dashes in zip(curves.items(), itertools.cycle(BOUND_DASHES), strict=False):
+        ax.plot(rounds, curve, label=name, color="#444444", linestyle=dashes, linewidth=1.0, zorder=3)
+
+    if "y" not in log:
+        ax.update_datalim([(rounds[0], 0.0)])
+    ax.set_xlabel("round")
+    ax.set_ylabel(f"{result.kind} regret")
+    ax.set_title(textwrap.fill(result.problem, 80), loc="left", fontsize="medium", parse_math=False)
+    ax.grid(True, color="#e4e4e4", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    title = "a single run" if runs == 1 else f"mean of {runs} runs, {100 * confidence:g}% interval"
+    _legend(ax, title, below=own)
+    return ax
+
+
+def _curves(result: SimulationResult, bounds: Bounds | bool | None) -> dict[str, NDArray[np.float64]]:
+    """The bounds at the checkpoints, by name."""
+    if bounds is None or bounds is False:
+        return {}
+    if bounds is True:
+        return {"CombUCB1: Kveton et al. 2015, Theorem 6": _theorem_6(result)}
+    if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
+        raise BadArgument(f"bounds must be True or map names to arrays or functions, got {bounds!r:.200}")
+    curves = {}
+    for name, bound in bounds.items():
+        values = bound(result.rounds.copy()) if callable(bound) else bound
+        try:
+            curve = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise BadArgument(f"bound {name!r:.100} must be an array or a function, got {values!r:.200}") from error
+        if curve.shape != result.rounds.shape or not np.isfinite(curve).all():
+            shape = result.rounds.shape
+            raise BadArgument(f"bound {name!r:.100} must be finite numbers of shape {shape}, got {values!r:.200}")
+        curves[name] = curve
+    return curves
+
+
+def _theorem_6(result: SimulationResult) -> NDArray[np.float64]:
+    facts = result.provenance
+    missing = [name for name in ("n_items", "max_size", "bounds", "ratio", "parameters") if name not in facts]
+    if missing:
+        raise Unsupported(f"this result does not say its {', '.join(missing)}: the paper's bound cannot be worked out")
+    if facts["ratio"] < 1.0:
+        raise Unsupported(f"the paper's bound needs an exact oracle; this one's ratio is {facts['ratio']}")
+    wanted = {"policy": "CombUCB1", "alpha": 1.5, "init": "paper"}
+    if not any(wanted.items() <= parameters.items() for parameters in facts["parameters"]):
+        raise Unsupported(
+            f"the paper's bound is of CombUCB1(alpha=1.5, init='paper'); here are {result.policies!r:.300}"
+        )
+    L, K, (lo, hi) = facts["n_items"], facts["max_size"], facts["bounds"]
+    # All scales with hi - lo, but for the additive term: a round loses no more than K max(hi, 0) - K min(lo, 0).
+    beyond = (max(hi, 0.0) - min(lo, 0.0)) - (hi - lo)
+    bound: NDArray[np.float64] = (hi - lo) * theorem_6(result.rounds, L, K) + beyond * theorem_6(1, L, K)
+    return bound
+
+
+def _default_log(
+    rounds: NDArray[np.int64], mean: NDArray[np.float64], curves: Mapping[str, NDArray[np.float64]]
+) -> LogAxes:
+    wide = rounds[-1] > 100 * rounds[0]
+    dwarfed = any(curve.max() > 10.0 * mean.max() > 0.0 for curve in curves.values())
+    return "xy" if wide and dwarfed else "x" if wide else "y" if dwarfed else ""
+
+
+def _smallest(mean: NDArray[np.float64]) -> float:
+    """The smallest positive mean that is more than rounding."""
+    some = mean[mean > 1e-9 * max(mean.max(), 0.0)]
+    return float(some.min()) if some.size else 0.0
+
+
+def _new_axes(entries: int) -> "Axes":
+    """Of pyplot where it is in use or a notebook would show it, else of a figure nobody else knows."""
+    size: dict[str, Any] = {"figsize": (7.2, 4.2 + 0.18 * entries / _columns(entries)), "layout": "constrained"}
+    if not {"matplotlib.pyplot", "ipykernel"}.isdisjoint(sys.modules):
+        from matplotlib import pyplot
+
+        ax: Axes = pyplot.subplots(**size)[1]
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(**size).add_subplot()
+
+
+def _columns(entries: int) -> int:
+    return 1 if entries < 4 else 2
+
+
+def _plain(name: str) -> str:
+    """A name as a label that Matplotlib shows as it is: neither hidden nor set as mathematics."""
+    name = textwrap.shorten(name, 48, placeholder="...").replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
+
+
+def _legend(ax: "Axes", title: str, below: bool) -> None:
+    """The curves in the order in which they end, from top to bottom."""
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    lines.sort(key=lambda line: np.nan_to_num(np.asarray(line.get_ydata())[-1], nan=-np.inf), reverse=True)
+    place: dict[str, Any] = {"loc": "best"}
+    if below:
+        under_label = 4.5  # in sizes of the font
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": under_label, "frameon": False}
+        place["ncols"] = _columns(len(lines))
+    ax.legend(handles=lines, title=title, fontsize="small", title_fontsize="small", handlelength=3.2, **place)

@@ -1,0 +1,68 @@
+"""What is to be played, and what comes out: shared by both engines, and sent to workers."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits.agent import IndexAgent, Scale, Uncovered
+from semibandits.problem import Problem
+from semibandits.types import IndexPolicy
+
+RegretKind = Literal["expected", "realised"]
+Recorded = Literal["counts", "solutions"]
+
+Tick = Callable[[int], None]
+"""Called now and then with the rounds played since; it may raise to stop the work."""
+
+
+class Task(NamedTuple):
+    """One policy on one problem."""
+
+    problem: Problem
+    policy: IndexPolicy
+    horizon: int
+    seed: int
+    checkpoints: NDArray[np.int64]
+    kind: RegretKind
+    uncovered: Uncovered
+    record: frozenset[Recorded]
+
+    def agent(self, run: int) -> IndexAgent:
+        return IndexAgent(
+            self.problem.feasible,
+            self.policy,
+            Scale.of(self.problem.bounds, self.problem.sense),
+            seed=self.seed,
+            run=run,
+            horizon=self.horizon,
+            uncovered=self.uncovered,
+        )
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.problem.sense == "max" else -1.0
+
+
+class Outcome(NamedTuple):
+    """Of consecutive runs: what `SimulationResult` holds of one policy."""
+
+    regret: NDArray[np.float64]
+    """(runs, checkpoints)"""
+    counts: NDArray[np.int64] | None = None
+    """(runs, items)"""
+    solutions: NDArray[np.int32] | None = None
+    """(runs, horizon, max_size), padded with -1"""
+
+    @classmethod
+    def empty(cls, task: Task, runs: int) -> "Outcome":
+        shape = (runs, task.horizon, task.problem.max_size)
+        return cls(
+            np.empty((runs, task.checkpoints.size)),
+            np.zeros((runs, task.problem.n_items), dtype=np.int64) if "counts" in task.record else None,
+            np.full(shape, -1, dtype=np.int32) if "solutions" in task.record else None,
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: array for name, array in self._asdict().items() if array is not None}

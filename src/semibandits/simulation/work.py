@@ -1,0 +1,212 @@
+"""From tasks to outcomes: which engine plays what, in which blocks, on which workers."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits.errors import Unsupported, WorkerDied
+from semibandits.kernel import LANES
+from semibandits.sets.base import solve
+from semibandits.simulation import loop
+from semibandits.simulation.engine import Cannot, Engine
+from semibandits.simulation.progress import Progress
+from semibandits.simulation.task import Outcome, Task, Tick
+
+EngineName = Literal["auto", "compiled", "plain"]
+
+FEW_ROUNDS = 2_000
+"""So few rounds, of all runs together, a plain loop plays sooner than they are compiled."""
+FEW_SECONDS = 2.0
+"""Plain work that should be done in this time is not worth starting processes for."""
+ROUND_SECONDS = 3e-5
+"""What a plain round takes at least, besides its oracle."""
+
+
+class Block(NamedTuple):
+    """Consecutive runs of one policy."""
+
+    policy: int
+    first: int
+    runs: int
+
+
+class Choice(NamedTuple):
+    """The engine for a task, and why it is not the compiled one."""
+
+    engine: Engine | None
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        return "compiled" if self.engine is not None else f"plain loop: {self.why}"
+
+
+def choose(task: Task, wanted: EngineName, runs: int, progress: Progress) -> Choice:
+    """The compiled engine wherever it can be had and is worth compiling."""
+    if wanted == "plain":
+        return Choice(None, "as asked")
+    if wanted == "auto" and runs * task.horizon <= FEW_ROUNDS:
+        return Choice(None, f"{runs * task.horizon:,} rounds are too few to compile for")
+    try:
+        engine = Engine(task)
+        progress.say("compiling")
+        engine.prepare()
+    except Cannot as reason:
+        if wanted == "compiled":
+            raise Unsupported(f"{task.policy!r} on {task.problem!r}: {reason}") from reason
+        return Choice(None, str(reason))
+    finally:
+        progress.say("simulating")
+    return Choice(engine)
+
+
+def blocks(policy: int, missing: NDArray[np.bool_], compiled: bool) -> Iterator[Block]:
+    """The runs that are missing: whole blocks for lanes, which play all of one for the price of its first; else one by
+    one."""
+    size = int(LANES) if compiled else 1
+    for first in range(0, missing.size, size):
+        if missing[first : first + size].any():
+            yield Block(policy, first, min(size, missing.size - first))
+
+
+def play_block(task: Task, first: int, runs: int, compiled: bool, tick: Tick | None = None) -> Outcome:
+    """These runs, in this process: what workers are sent."""
+    return play_with(Engine(task) if compiled else None, task, first, runs, tick)
+
+
+def play_with(engine: Engine | None, task: Task, first: int, runs: int, tick: Tick | None = None) -> Outcome:
+    outcome = None if engine is None else engine.play(first, runs, tick)
+    if outcome is not None:
+        return outcome
+    parts = [loop.play(task, run, tick) for run in range(first, first + runs)]
+    merged = {name: np.concatenate([part.arrays()[name] for part in parts]) for name in parts[0].arrays()}
+    return Outcome(**merged)
+
+
+class _Stopped(Exception):
+    """Something else failed, or the user has had enough."""
+
+
+def play_all(
+    tasks: list[Task],
+    choices: list[Choice],
+    todo: list[Block],
+    keep: Callable[[Block, Outcome], None],
+    *,
+    workers: int,
+    executor: Executor | None,
+    progress: Progress,
+) -> str:
+    """Plays all blocks and hands each outcome to `keep`, in this thread. Returns what is to be said about it, if any.
+
+    Whatever goes wrong, `keep` included, stops all the work before it is passed on.
+    """
+    if executor is not None:
+        _play_elsewhere(executor, tasks, choices, todo, keep, progress)
+        return ""
+    fast = [block for block in todo if choices[block.policy].engine is not None]
+    slow = [block for block in todo if choices[block.policy].engine is None]
+    if fast:
+        _play_in_threads(workers, tasks, choices, fast, keep, progress)
+    if not slow:
+        return ""
+    why = "" if min(workers, len(slow)) > 1 and _long(tasks[slow[0].policy], len(slow)) else "in one process"
+    if not why:
+        why = _cannot_be_sent([tasks[policy] for policy in {block.policy for block in slow}])
+    if why:
+        for block in slow:
+            task = tasks[block.policy]
+            keep(block, play_with(None, task, block.first, block.runs, progress.advance))
+        return why
+    from semibandits.simulation.processes import Processes
+
+    count = min(workers, len(slow))
+    with Processes(count) as pool:
+        _play_elsewhere(pool, tasks, choices, slow, keep, progress)
+    return f"in {count} processes"
+
+
+def _play_in_threads(
+    workers: int,
+    tasks: list[Task],
+    choices: list[Choice],
+    todo: list[Block],
+    keep: Callable[[Block, Outcome], None],
+    progress: Progress,
+) -> None:
+    """Machine code runs beside other threads; between two chunks of rounds it looks whether it is to stop."""
+    stop = threading.Event()
+
+    def tick(rounds: int) -> None:
+        if stop.is_set():
+            raise _Stopped
+        progress.advance(rounds)
+
+    with ThreadPoolExecutor(min(workers, len(todo))) as pool:
+        try:
+            futures = {
+                pool.submit(play_with, choices[b.policy].engine, tasks[b.policy], b.first, b.runs, tick): b for b in todo
+            }
+            _collect(futures, keep)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _play_elsewhere(
+    executor: Executor,
+    tasks: list[Task],
+    choices: list[Choice],
+    todo: list[Block],
+    keep: Callable[[Block, Outcome], None],
+    progress: Progress,
+) -> None:
+    futures: dict[Future[Outcome], Block] = {}
+
+    def keep_and_tell(block: Block, outcome: Outcome) -> None:
+        keep(block, outcome)
+        progress.advance(block.runs * tasks[block.policy].horizon)
+
+    try:
+        for b in todo:
+            compiled = choices[b.policy].engine is not None
+            futures[executor.submit(play_block, tasks[b.policy], b.first, b.runs, compiled)] = b
+        _collect(futures, keep_and_tell)
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
+
+
+def _collect(futures: dict[Future[Outcome], Block], keep: Callable[[Block, Outcome], None]) -> None:
+    for future in as_completed(futures):
+        block = futures[future]
+        try:
+            outcome = future.result()
+        except WorkerDied as error:
+            raise WorkerDied(f"run {block.first}: {error}") from error
+        keep(block, outcome)
+
+
+def _long(task: Task, runs: int) -> bool:
+    """Whether plain runs take long enough to start processes for them, judged by one call of the oracle."""
+    started = time.perf_counter()
+    solve(task.problem.feasible, task.sign * task.problem.means)
+    return (time.perf_counter() - started + ROUND_SECONDS) * task.horizon * runs > FEW_SECONDS
+
+
+def _cannot_be_sent(tasks: list[Task]) -> str:
+    """Why other processes cannot be given these tasks, if they cannot."""
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(tasks)
+    except Exception as error:
+        return f"in one process, since it cannot be pickled ({type(error).__name__}: {error!s:.200})"
+    return ""
