@@ -20,8 +20,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The second needs a C compiler.
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/live.py
+	$(BIN)/python benchmarks/engine.py
 
 # Needs a battery that reads raw bits, for instance Debian's dieharder.
 random: $(VENV)/core.stamp

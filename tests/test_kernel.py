@@ -1,11 +1,29 @@
 """Compiling a plain function without writing it twice."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from semibandits.kernel import compiled, log, sqrt, where, word
+from semibandits.kernel import (
+    LANES,
+    betaincinv,
+    bound,
+    compiled,
+    internals,
+    lane_loops,
+    log,
+    lowest_bit,
+    maths,
+    ndtri_exp,
+    placeholder,
+    sqrt,
+    where,
+    word,
+    xlogy,
+)
 from semibandits.types import Scalar
 
 OFFSET = 3.0
@@ -50,3 +68,121 @@ def test_the_plain_function_stays_plain() -> None:
 def test_only_plain_functions() -> None:
     with pytest.raises(TypeError, match="plain Python function"):
         compiled(math.sqrt)
+
+
+def test_words_have_a_lowest_bit() -> None:
+    machine = compiled(position)
+    for bit in range(64):
+        word_ = np.uint64((1 << bit) | (1 << 63))
+        assert machine(word_) == position(int(word_)) == bit
+
+
+def position(z: Scalar) -> Scalar:
+    return lowest_bit(z)
+
+
+def closure(offset: float, inner: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    def function(x: Scalar, y: float = 2.0) -> Scalar:
+        return inner(x) + offset * y
+
+    return function
+
+
+def test_closures_constants_and_defaults_count() -> None:
+    one, two = closure(1.0, helper), closure(2.0, helper)
+    assert compiled(one)(4.0) == one(4.0) == 7.0
+    assert compiled(two)(4.0) == two(4.0) == 9.0
+    assert compiled(closure(1.0, helper)) is compiled(one)  # made of the same
+    assert compiled(closure(1.0, formula_of_one)) is not compiled(one)
+
+
+def formula_of_one(x: Scalar) -> Scalar:
+    return x * 3.0
+
+
+def test_a_changed_constant_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled(helper)(4.0) == 5.0
+    monkeypatch.setitem(globals(), "OFFSET", 10.0)
+    assert compiled(helper)(4.0) == helper(4.0) == 12.0
+
+
+missing = placeholder("missing")
+
+
+@lane_loops
+def lane_sum(rows: Any, which: Any, out: Any) -> None:
+    for row in range(rows.shape[0]):
+        for lane in range(LANES):
+            out[which[lane], lane] += missing(rows[row, lane])
+
+
+def twice(x: Scalar) -> Scalar:
+    return x + x
+
+
+def test_lane_loops_with_and_without_the_pipeline() -> None:
+    generator = np.random.default_rng(0)
+    rows, which = generator.random((50, 8)), generator.integers(0, 3, 8).astype(np.uint32)
+    expected = np.zeros((3, 8))
+    for row in rows:
+        for lane in range(8):
+            expected[which[lane], lane] += 2.0 * row[lane]
+    assert internals.lane_pipeline() is not None  # with the numba of this installation
+    for lanes in (True, False):
+        out = np.zeros((3, 8))
+        bound(lane_sum, {missing: twice, LANES: 8}, lanes=lanes)(rows, which, out)
+        np.testing.assert_array_equal(out, expected)
+    with pytest.raises(NotImplementedError, match="missing"):
+        missing(1.0)
+
+
+def test_lane_loops_become_vectors() -> None:
+    """The promise is worth making: indices known only at run time become gathers and scatters."""
+    from llvmlite import binding
+
+    if not binding.get_host_cpu_features().get("avx512f"):
+        pytest.skip("this processor has no scatters")
+    llvm = []
+    for lanes in (True, False):
+        machine: Any = bound(lane_sum, {missing: twice, LANES: 32}, lanes=lanes)
+        machine(np.zeros((1, 32)), np.zeros(32, dtype=np.uint32), np.zeros((3, 32)))
+        llvm.append(next(iter(machine.inspect_llvm().values())))
+    assert "llvm.masked.scatter" in llvm[0]
+    assert "llvm.masked.scatter" not in llvm[1]
+
+
+def test_without_numbas_internals_everything_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> Any:
+        raise AttributeError("numba has changed")
+
+    internals.lane_pipeline.cache_clear()
+    monkeypatch.setattr(internals, "_lane_pipeline", gone)
+    monkeypatch.setattr(internals, "_keyed_cache", gone)
+    try:
+        assert internals.lane_pipeline() is None
+        out = np.zeros((3, 8))
+        bound(lane_sum, {missing: twice, LANES: 8})(np.ones((1, 8)), np.zeros(8, dtype=np.uint32), out)
+        assert out[0].tolist() == [2.0] * 8
+    finally:
+        internals.lane_pipeline.cache_clear()
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("betaincinv", 3), ("ndtri_exp", 1), ("xlogy", 2)])
+def test_special_functions_are_scipys_own(name: str, arguments: int) -> None:
+    plain = getattr(maths, name)
+    generator = np.random.default_rng(3)
+    values = generator.random((arguments, 500)) * (-5.0 if name == "ndtri_exp" else 1.0)
+    machine = compiled({"betaincinv": quantile, "ndtri_exp": normal, "xlogy": entropy}[name])
+    assert [machine(*column) for column in values.T] == plain(*values).tolist()
+
+
+def quantile(a: Scalar, b: Scalar, u: Scalar) -> Scalar:
+    return betaincinv(a, b, u)
+
+
+def normal(y: Scalar) -> Scalar:
+    return ndtri_exp(y)
+
+
+def entropy(x: Scalar, y: Scalar) -> Scalar:
+    return xlogy(x, y)

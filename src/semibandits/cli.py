@@ -13,7 +13,7 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--runs", type=click.IntRange(min=2), default=100, show_default=True, help="Runs per point of the figure.")
+@click.option("--runs", type=click.IntRange(min=2), default=100, show_default=True, help="Runs per point.")
 @click.option("--largest", type=click.IntRange(1, 7), default=7, show_default=True, help="Grids m = 1 to this.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Seed of all runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")

@@ -1,6 +1,8 @@
 """Telling things apart by what they are made of."""
 
 import hashlib
+from collections.abc import Iterator
+from functools import cached_property
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -8,39 +10,98 @@ import numpy as np
 
 from semibandits.errors import Unsupported
 
+PACKAGE = __name__.partition(".")[0]
+
 
 def digest(value: object) -> str:
-    """The same for the same data, in any process: numbers, arrays, containers, functions by their code, and objects by
-    their class and attributes."""
-    return hashlib.sha256(_describe(value, depth=0)).hexdigest()
+    """The same for the same data, in any process.
+
+    Numbers, arrays and containers count by value; functions by their code, what they enclose, and the functions and
+    numbers of their own package that they name; objects by their attributes and, where their class is a user's, by its
+    methods.
+    """
+    return hashlib.sha256(_Describer().describe(value)).hexdigest()
 
 
-def _describe(value: Any, depth: int) -> bytes:
-    def inside(part: object) -> bytes:
-        return hashlib.sha256(_describe(part, depth + 1)).digest()
+class _Describer:
+    def __init__(self) -> None:
+        self._depth = 0
+        self._functions: dict[FunctionType, int] = {}
 
-    kind = f"{type(value).__module__}.{type(value).__qualname__}:".encode()
-    if depth > 50:
-        raise Unsupported("what is to be stored refers to itself")
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
-        return kind + repr(value).encode("utf-8", "surrogatepass")
-    if isinstance(value, np.ndarray):
-        return kind + f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
-    if isinstance(value, tuple | list):
-        return kind + b"".join(inside(part) for part in value)
-    if isinstance(value, set | frozenset):
-        return kind + b"".join(sorted(inside(part) for part in value))
-    if isinstance(value, dict):
-        return kind + b"".join(sorted(inside(key) + inside(part) for key, part in value.items()))
-    if isinstance(value, type):
-        return kind + f"{value.__module__}.{value.__qualname__}".encode()
-    if isinstance(value, MethodType):
-        return kind + inside(value.__func__) + inside(value.__self__)
-    if isinstance(value, FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return kind + inside((value.__code__, value.__defaults__, value.__kwdefaults__, cells))
-    if isinstance(value, CodeType):
-        return kind + value.co_code + inside((value.co_names, value.co_consts))
-    if not hasattr(value, "__dict__"):
-        raise Unsupported(f"{value!r:.200} cannot be told from others, so that its runs cannot be stored")
-    return kind + inside(vars(value))
+    def _inside(self, part: object) -> bytes:
+        self._depth += 1
+        if self._depth > 100:
+            raise Unsupported("what is to be told from others refers to itself")
+        result = hashlib.sha256(self.describe(part)).digest()
+        self._depth -= 1
+        return result
+
+    def describe(self, value: Any) -> bytes:
+        inside = self._inside
+        kind = f"{type(value).__module__}.{type(value).__qualname__}:".encode()
+        if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+            return kind + repr(value).encode("utf-8", "surrogatepass")
+        if isinstance(value, np.ndarray):
+            return kind + f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
+        if isinstance(value, tuple | list):
+            return kind + b"".join(inside(part) for part in value)
+        if isinstance(value, set | frozenset):
+            return kind + b"".join(sorted(inside(part) for part in value))
+        if isinstance(value, dict):
+            return kind + b"".join(sorted(inside(key) + inside(part) for key, part in value.items()))
+        if isinstance(value, type):
+            return kind + f"{value.__module__}.{value.__qualname__}".encode()
+        if isinstance(value, MethodType):
+            return kind + inside(value.__func__) + inside(value.__self__)
+        if isinstance(value, FunctionType):
+            return kind + self._function(value)
+        if isinstance(value, CodeType):
+            return kind + value.co_code + inside((value.co_names, value.co_consts))
+        if not hasattr(value, "__dict__"):
+            raise Unsupported(f"{value!r:.200} cannot be told from others, so that its runs cannot be stored")
+        return kind + inside(_attributes(value)) + inside(_methods(type(value)))
+
+    def _function(self, function: FunctionType) -> bytes:
+        if function in self._functions:  # it calls itself, or is called twice
+            return str(self._functions[function]).encode()
+        self._functions[function] = len(self._functions)
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        named = dict(_named(function, function.__code__))
+        return self._inside((function.__code__, function.__defaults__, function.__kwdefaults__, cells, named))
+
+
+def _attributes(thing: object) -> dict[str, object]:
+    """Without what is but kept to be quicker."""
+    kind = type(thing)
+    return {
+        name: value for name, value in vars(thing).items() if not isinstance(getattr(kind, name, None), cached_property)
+    }
+
+
+def _methods(kind: type) -> dict[str, object]:
+    """The code of a user's class."""
+    found: dict[str, object] = {}
+    for one in reversed(kind.__mro__):
+        if one is object or _root(one.__module__) == PACKAGE:
+            continue
+        for name, value in vars(one).items():
+            method = getattr(value, "__func__", getattr(value, "fget", value))
+            if isinstance(method, FunctionType):
+                found[name] = method
+    return found
+
+
+def _named(function: FunctionType, code: CodeType) -> Iterator[tuple[str, object]]:
+    """The globals a function names, as far as they are its own package's and can be told from others."""
+    for name in code.co_names:
+        value = function.__globals__.get(name)
+        own = isinstance(value, FunctionType) and _root(value.__module__) == _root(function.__module__)
+        if own or isinstance(value, bool | int | float | str | bytes | np.generic | np.ndarray):
+            yield name, value
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _named(function, part)
+
+
+def _root(module: str | None) -> str:
+    return (module or "").partition(".")[0]

@@ -13,8 +13,19 @@ import numpy as np
 from semibandits import rng
 from semibandits.environments import Table
 from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
-from semibandits.kernel import compiled
-from semibandits.types import Environment, FeasibleSet, Game, IndexPolicy, Items, Stats, Weights, total
+from semibandits.kernel import LANES, bound, compiled, score_of
+from semibandits.types import (
+    Environment,
+    FeasibleSet,
+    Game,
+    IndexPolicy,
+    Items,
+    Solver,
+    Stats,
+    Weights,
+    total,
+    up_to_date,
+)
 
 Q = ParamSpec("Q")
 
@@ -62,6 +73,7 @@ def check_set(feasible: FeasibleSet, *, trials: int = 50, seed: int = 0) -> None
         _check_runner_up(feasible, w, solutions)
     _check_contains(feasible, solutions, generator)
     _check_best_with_each(feasible, trial_weights[0])
+    _check_solver(feasible, trial_weights)
 
 
 def _slack(w: Weights) -> float:
@@ -190,6 +202,46 @@ def _check_best_with_each(feasible: FeasibleSet, w: Weights) -> None:
     )
 
 
+def _check_solver(feasible: FeasibleSet, trial_weights: list[Weights]) -> None:
+    """The oracle for the compiler must answer as `argmax` does, ties included."""
+    solver = feasible.solver()
+    if solver is None or not up_to_date(feasible, "solver", "argmax"):
+        return
+    for start in range(0, len(trial_weights), int(LANES)):
+        some = trial_weights[start : start + int(LANES)]
+        padded = np.stack([some[min(lane, len(some) - 1)] for lane in range(int(LANES))], axis=1)
+        chosen = _compiled_answers(solver, padded, feasible.max_size)
+        for lane, w in enumerate(some):
+            answer, expected = [item for item in chosen[lane] if item < feasible.n_items], feasible.argmax(w).tolist()
+            _demand(
+                answer == expected,
+                f"the compiled solver() answers {answer}, argmax {expected}, for {w.tolist()!r:.300}",
+            )
+
+
+def _compiled_answers(solver: Solver, weights: Weights, max_size: int) -> list[list[int]]:
+    """The solver's answers for weights[:, lane], padded with n_items."""
+    n_items, lanes = weights.shape
+    if solver.make_work is None:
+        one = compiled(solver.function)
+        answers = []
+        for lane in range(lanes):
+            out = np.full(max_size, n_items, dtype=np.int64)
+            numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
+            size = one(weights[:, lane].copy(), out, solver.data, numbers, integers)
+            _demand(0 <= size <= max_size, f"the compiled solver() returned size {size}, max_size is {max_size}")
+            answers.append(out[:size].tolist())
+        return answers
+    chosen, trouble = np.zeros((max_size, lanes), dtype=np.uint32), np.zeros(lanes)
+    bound(solver.function, {score_of: _weight_of})(weights, solver.data, solver.make_work(lanes), chosen, trouble)
+    _demand(not trouble.any(), "the compiled solver() sees trouble in finite weights")
+    return chosen.T.tolist()
+
+
+def _weight_of(view: Any, item: Any, lane: Any) -> Any:
+    return view[item, lane]
+
+
 @_conforming
 def check_environment(environment: Environment, *, samples: int = 4000, seed: int = 0) -> None:
     """Checks that weights keep their bounds, depend on the key alone, and have the means the environment declares.
@@ -230,6 +282,13 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     if environment.batched:
         rows = environment.weights(1, keys[:20, None])
         _demand(np.array_equal(rows, drawn[:20]), "batched: a column of keys must give the rows that each key gives")
+    draw = environment.drawing()
+    if draw is not None and up_to_date(environment, "drawing", "weights"):
+        machine = compiled(draw)
+        for i in range(min(samples, 20)):
+            for item in range(min(environment.n_items, 5)):
+                x = machine(i + 1, keys[i], np.uint64(item), environment.tables)
+                _demand(x == drawn[i, item], f"draw() compiled gives {x}, plain {drawn[i, item]}, for item {item}")
     again = environment.weights(1, int(keys[0]))
     _demand(np.array_equal(again, drawn[0]), "the weights of a round must not depend on what was drawn before")
     if not recorded and (drawn != drawn[0]).any():

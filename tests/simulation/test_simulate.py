@@ -3,8 +3,11 @@
 import contextlib
 import os
 import pty
+import signal
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -14,6 +17,7 @@ from scipy import stats
 
 from reference import PaperCombUCB1, paths, value
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
+from semibandits.simulation import work
 
 grid = problems.grid_path(2, 0.4)
 ucb = policies.CombUCB1()
@@ -28,7 +32,7 @@ def test_shapes_and_checkpoints() -> None:
     assert result.rounds[-1] == 700
     assert (np.diff(result.regret, axis=2) >= -1e-12).all()
     assert result.policies == ("CombUCB1(alpha=1.5, init='paper')", "CombUCB1(alpha=0.5, init='paper')")
-    assert result.engine == "plain loop"
+    assert result.engine == "compiled"
     assert "2 policies x 3 runs of 700 rounds" in repr(result)
     assert 100 <= result.rounds.size <= 250
     assert result.rounds[:20].tolist() == list(range(1, 21))
@@ -167,7 +171,7 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
 def test_progress_is_drawn_on_a_terminal() -> None:
     code = (
         "import semibandits as sb\n"
-        "sb.simulate(sb.problems.grid_path(2, 0.4), sb.policies.CombUCB1(), horizon=500, runs=3, seed=0)"
+        "sb.simulate(sb.problems.grid_path(2, 0.4), sb.policies.CombUCB1(), horizon=4000, runs=9, seed=0)"
     )
     terminal, stderr = pty.openpty()
     env = {**os.environ, "TERM": "xterm"}
@@ -180,8 +184,10 @@ def test_progress_is_drawn_on_a_terminal() -> None:
         os.close(terminal)
         assert process.stdout is not None
         assert process.stdout.read() == b""
+    assert b"compiling" in shown
     assert b"simulating" in shown
-    assert b"3/3" in shown
+    assert b"100%" in shown
+    assert b"rounds/s" in shown
 
 
 @pytest.mark.parametrize(
@@ -205,6 +211,9 @@ def test_progress_is_drawn_on_a_terminal() -> None:
         ({"policies": ["CombUCB1"]}, "one or more policies"),
         ({"policies": 5}, "one or more policies"),
         ({"executor": 4}, "executor"),
+        ({"record": "regrets"}, "record must be 'counts' or 'solutions', got 'regrets'"),
+        ({"record": 5}, "record"),
+        ({"engine": "fast"}, "engine must be 'auto' or 'compiled' or 'plain', got 'fast'"),
         ({"problem": sets.TopK(3, 1)}, "Problem"),
     ],
 )
@@ -217,3 +226,130 @@ def test_bad_input(options: dict[str, object], says: str) -> None:
 def test_threads_or_executor() -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(errors.BadArgument, match="not both"):
         simulate(grid, ucb, horizon=10, runs=1, seed=0, threads=2, executor=pool)
+
+
+class Stumbling:
+    """A solver that fails in its n-th call."""
+
+    def __init__(self, last: int) -> None:
+        self.left = last
+
+    def __call__(self, weights: np.ndarray) -> list[int]:
+        self.left -= 1
+        if self.left < 0:
+            raise ZeroDivisionError("the solver has a bug")
+        return [int(weights.argmax())]
+
+
+def test_errors_name_run_and_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    coins = environments.Bernoulli([0.2, 0.5, 0.9])
+    problem = Problem(sets.Oracle(Stumbling(1 + 100 + 57), 3, 1), coins)  # one call for the optimum
+    with pytest.raises(errors.OracleFailed, match=r"run 1, round 58: the solver raised ZeroDivisionError") as caught:
+        simulate(problem, ucb, horizon=100, runs=3, seed=0, threads=1)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    problem = Problem(sets.Oracle(Stumbling(1 + 2 + 57), 3, 1), coins)  # two more to see how long it takes
+    with pytest.raises(errors.OracleFailed, match=r"run \d, round 58: .*ZeroDivisionError"):
+        simulate(problem, ucb, horizon=100, runs=3, seed=0, threads=2)
+
+
+def test_plain_work_is_spread_over_processes_where_it_can_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    coins = environments.Bernoulli([0.2, 0.5, 0.9])
+    lock = threading.Lock()
+
+    def locked(weights: np.ndarray) -> list[int]:
+        with lock:
+            return [int(weights.argmax())]
+
+    free = Problem(sets.Oracle(lambda weights: [int(weights.argmax())], 3, 1), coins)
+    options: dict[str, object] = {"horizon": 100, "runs": 4, "seed": 0, "threads": 2, "record": ["counts", "solutions"]}
+    here = simulate(free, ucb, **options)  # type: ignore[arg-type]
+    assert here.engine.endswith("in one process")
+    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    spread = simulate(free, ucb, **options)  # type: ignore[arg-type]
+    assert spread.engine.endswith("in 2 processes")
+    stuck = simulate(Problem(sets.Oracle(locked, 3, 1), coins), ucb, **options)  # type: ignore[arg-type]
+    assert "in one process, since it cannot be pickled (TypeError: cannot pickle '_thread.lock'" in stuck.engine
+    for other in (spread, stuck):
+        for name in ("regret", "counts", "solutions"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(here, name))
+
+
+def test_executors_play_machine_code_too() -> None:
+    options: dict[str, object] = {"horizon": 300, "runs": 40, "seed": 2, "record": "solutions"}
+    here = simulate(grid, [ucb, policies.CombUCB1(init="all")], **options)  # type: ignore[arg-type]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        there = simulate(grid, [ucb, policies.CombUCB1(init="all")], executor=pool, **options)  # type: ignore[arg-type]
+    assert here.engine == there.engine == "compiled"
+    np.testing.assert_array_equal(there.regret, here.regret)
+    np.testing.assert_array_equal(there.solutions, here.solutions)  # type: ignore[arg-type]
+
+
+def test_threads_change_nothing() -> None:
+    options: dict[str, object] = {"horizon": 400, "runs": 70, "seed": 2, "record": "counts"}
+    one = simulate(grid, ucb, threads=1, **options)  # type: ignore[arg-type]
+    for threads in (2, 5):
+        more = simulate(grid, ucb, threads=threads, **options)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(more.regret, one.regret)
+        np.testing.assert_array_equal(more.counts, one.counts)  # type: ignore[arg-type]
+
+
+def test_records_agree_with_each_other() -> None:
+    result = simulate(grid, ucb, horizon=1500, runs=2, seed=0, record=("counts", "solutions"), checkpoints=[1500])
+    assert result.counts is not None
+    assert result.solutions is not None
+    assert result.solutions.shape == (1, 2, 1500, 4)
+    for run in range(2):
+        counted = np.bincount(result.solutions[0, run].ravel(), minlength=grid.n_items)
+        np.testing.assert_array_equal(counted, result.counts[0, run])
+        gaps = [grid.gap(items) for items in result.solutions[0, run]]
+        assert sum(gaps) == pytest.approx(result.regret[0, run, -1])
+    assert simulate(grid, ucb, horizon=10, runs=1, seed=0).counts is None
+
+
+def test_provenance() -> None:
+    result = simulate(grid, ucb, horizon=10, runs=1, seed=0)
+    said = result.provenance
+    assert said["parameters"] == [{"policy": "CombUCB1", "alpha": 1.5, "init": "paper"}]
+    assert (said["n_items"], said["max_size"], said["bounds"], said["sense"]) == (12, 4, [0.0, 1.0], "max")
+    assert said["versions"]["numpy"] == np.__version__
+    router = sets.Oracle(lambda weights: [int(weights.argmax())], 3, 1, signed=False)
+    costs = Problem(router, environments.Bernoulli([0.1, 0.2, 0.3]), sense="min")
+    assert simulate(costs, ucb, horizon=10, runs=1, seed=0).provenance["parameters"][0]["init"] == "optimistic"
+
+
+def test_the_end_of_a_table_is_seen_at_once() -> None:
+    problem = Problem(sets.TopK(3, 1), environments.Table(np.full((50, 3), 0.5), order="recorded"))
+    assert simulate(problem, ucb, horizon=50, runs=1, seed=0).rounds[-1] == 50
+    with pytest.raises(errors.EndOfTable, match="horizon 51 .* ends with round 50"):
+        simulate(problem, ucb, horizon=51, runs=1, seed=0)
+
+
+ENDLESS = """
+import signal, sys, threading, time
+import semibandits as sb
+signal.signal(signal.SIGINT, signal.default_int_handler)
+problem = sb.problems.grid_path(3, 0.3)
+if sys.argv[1] == "plain":
+    slow = lambda weights: time.sleep(0.001) or problem.feasible.argmax(weights)
+    problem = sb.Problem(sb.sets.Oracle(slow, problem.n_items, problem.max_size), problem.environment)
+print("begin", flush=True)
+try:
+    sb.simulate(problem, sb.policies.CombUCB1(), horizon=10**9, runs=64, seed=0, checkpoints=[10**9], threads=2)
+except KeyboardInterrupt:
+    print("stopped", threading.active_count(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["compiled", "plain"])
+def test_ctrl_c_stops_everything(kind: str) -> None:
+    command = [sys.executable, "-c", ENDLESS, kind]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begin\n"
+        time.sleep(4.0)  # in the middle of it, or of compiling: it must not matter
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=20)
+    assert said == "stopped 1\n"
+    with pytest.raises(ProcessLookupError):  # nobody is left of the session
+        os.killpg(process.pid, 0)

@@ -1,5 +1,6 @@
 """A killed simulation goes on where it stopped, with the same bits."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate
-from semibandits.simulation import simulate as module
+import worlds
+from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate, state
 from semibandits.digest import digest
+from semibandits.simulation import store as store_module
+from semibandits.simulation import work
 
 grid = problems.grid_path(2, 0.4)
 ucb, bold = policies.CombUCB1(), policies.CombUCB1(alpha=0.5)
@@ -33,14 +36,13 @@ def run(store: Path | None, runs: int = 3, problem: Problem = grid, **options: o
 def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The runs that were really played."""
     seen: list[int] = []
-    module_of = sys.modules[module.__module__]
-    original = module_of.play  # type: ignore[attr-defined]
+    original = work.play_with
 
-    def play(*task: object) -> object:
-        seen.append(task[3])  # type: ignore[arg-type]
-        return original(*task)
+    def play_with(engine: object, task: object, first: int, runs: int, *rest: object) -> object:
+        seen.extend(range(first, first + runs))
+        return original(engine, task, first, runs, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module_of, "play", play)
+    monkeypatch.setattr(work, "play_with", play_with)
     return seen
 
 
@@ -56,16 +58,73 @@ def test_only_what_is_missing_is_played(tmp_path: Path, played: list[int]) -> No
     np.testing.assert_array_equal(more.regret, plain.regret[::-1])
 
 
-def test_damaged_runs_are_played_again(tmp_path: Path, played: list[int]) -> None:
+def test_machine_code_plays_whole_blocks(tmp_path: Path, played: list[int]) -> None:
+    options: dict[str, object] = {"policies": ucb, "engine": "compiled"}
+    whole = run(None, runs=70, **options)
+    run(tmp_path, runs=40, **options)
+    assert {path.stem.rpartition("-")[2] for path in tmp_path.glob("*.npz")} == {"0", "32"}
+    played.clear()
+    more = run(tmp_path, runs=70, **options)
+    assert sorted(played) == list(range(32, 70))
+    np.testing.assert_array_equal(more.regret, whole.regret)
+    played.clear()
+    np.testing.assert_array_equal(run(tmp_path, runs=70, policies=ucb, engine="plain").regret, whole.regret)
+    np.testing.assert_array_equal(run(tmp_path, runs=5, policies=ucb).regret, whole.regret[:, :5])
+    assert played == []
+
+
+def test_what_was_not_recorded_is_played_again(tmp_path: Path, played: list[int]) -> None:
+    run(tmp_path)
+    played.clear()
+    with_counts = run(tmp_path, record="counts")
+    assert len(played) == 6
+    played.clear()
+    again = run(tmp_path, record="counts")
+    assert played == []
+    assert again.counts is not None
+    np.testing.assert_array_equal(again.counts, with_counts.counts)  # type: ignore[arg-type]
+    run(tmp_path)
+    assert played == []
+
+
+def test_damaged_blocks_are_played_again(tmp_path: Path, played: list[int]) -> None:
     whole = run(tmp_path)
-    files = sorted(tmp_path.glob("*.npy"))
+    files = sorted(tmp_path.glob("*.npz"))
     assert len(files) == 6
     files[0].write_bytes(files[0].read_bytes()[:-3])
     files[1].write_bytes(b"")
-    np.save(files[2], np.zeros(7))
+    np.savez(files[2], regret=np.zeros(7))
+    np.savez(files[3], regret=np.float64(1.0))
+    files[4].write_bytes(b"PK\x03\x04 nothing of the kind")
+    (tmp_path / "elsewhere.txt").write_text("left alone")
     played.clear()
     np.testing.assert_array_equal(run(tmp_path).regret, whole.regret)
-    assert len(played) == 3
+    assert len(played) == 5
+
+
+def test_a_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[int]) -> None:
+    whole = run(None)
+    played.clear()
+    room = [3]  # the note and two blocks
+
+    def replace_file(path: Path, data: bytes) -> None:
+        if room[0] == 0:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        room[0] -= 1
+        state.replace_file(path, data)
+
+    monkeypatch.setattr(store_module, "replace_file", replace_file)
+    with pytest.raises(errors.StoreFailed, match=r"No space left on device.* The 2 finished blocks"):
+        run(tmp_path)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(run(tmp_path).regret, whole.regret)
+    assert len(list(tmp_path.glob("*.npz"))) == 6
+
+
+def test_a_store_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(errors.StoreFailed, match="cannot be used as a store"):
+        run(tmp_path / "file")
 
 
 @pytest.mark.parametrize(
@@ -112,23 +171,49 @@ def test_functions_count_by_their_code(tmp_path: Path) -> None:
         digest(object())
 
 
+def test_a_users_code_counts(tmp_path: Path, played: list[int]) -> None:
+    class Following(worlds.Sum):
+        pass
+
+    first = Following
+
+    class Following(worlds.Sum):  # type: ignore[no-redef]
+        @staticmethod
+        def score(s: object, c: object, key: object, item: object, p: object) -> object:
+            return s[1] * 0.5  # type: ignore[index]
+
+    assert digest(first()) == digest(first())
+    assert digest(first()) != digest(Following())
+    scale = 0.5
+    assert digest(lambda x: x * scale) == digest(lambda x: x * scale)
+
+
+def test_an_experiment_is_recognised_after_use(tmp_path: Path) -> None:
+    fresh = problems.grid_path(2, 0.3)
+    first = run(tmp_path, problem=fresh)
+    np.testing.assert_array_equal(run(tmp_path, problem=fresh).regret, first.regret)
+    fresh.item_gaps.sum()
+    np.testing.assert_array_equal(run(tmp_path, problem=problems.grid_path(2, 0.3)).regret, first.regret)
+
+
 SCRIPT = """
 import sys, semibandits as sb
-result = sb.simulate(sb.problems.grid_path(2, 0.4), sb.policies.CombUCB1(), horizon=3000, runs=12, seed=1,
-                     checkpoints=[3000], store=sys.argv[1])
-print(result.regret.sum())
+result = sb.simulate(sb.problems.grid_path(4, 0.2), sb.policies.CombUCB1(), horizon=20_000, runs=320, seed=1,
+                     checkpoints=[20_000], store=sys.argv[1], threads=2)
+print(result.regret.sum(), result.engine)
 """
 
 
 def test_killed_and_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
     with subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)]) as process:
-        while len(list(folder.glob("*.npy"))) < 3:
-            time.sleep(0.01)
+        while len(list(folder.glob("*.npz"))) < 2 and process.poll() is None:
+            time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
-    assert len(list(folder.glob("*.npy"))) < 12
+    assert len(list(folder.glob("*.npz"))) < 10
     resumed, alone = (
         subprocess.run([sys.executable, "-c", SCRIPT, str(where)], capture_output=True, text=True, check=True).stdout
         for where in (folder, tmp_path / "other")
     )
     assert resumed == alone
+    assert alone.endswith("compiled\n")

@@ -1,5 +1,6 @@
 """Environments: the distributions the items' weights come from."""
 
+from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.environments.beta import Beta
 from semibandits.environments.custom import Custom
@@ -7,4 +8,4 @@ from semibandits.environments.gaussian import Gaussian
 from semibandits.environments.table import Table
 from semibandits.environments.uniform import Uniform
 
-__all__ = ["Bernoulli", "Beta", "Custom", "Gaussian", "Table", "Uniform"]
+__all__ = ["Bernoulli", "Beta", "Custom", "Gaussian", "Independent", "Table", "Uniform"]

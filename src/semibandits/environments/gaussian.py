@@ -40,7 +40,15 @@ class Gaussian(Independent):
         # Φ(high), and what Φ(low) is of it.
         log_high = log_ndtr(high)
         log_share = log_ndtr(low) - log_high
-        tables = (self.centres, self.sigma, mirror, log_high, np.exp(log_share), np.expm1(log_share), np.array([lo, hi]))
+        tables = (
+            self.centres,
+            self.sigma,
+            mirror,
+            log_high,
+            np.exp(log_share),
+            np.expm1(log_share),
+            np.array([lo, hi]),
+        )
         super().__init__(_truncated_means(self.centres, self.sigma, lo, hi), (lo, hi), tables, groups)
 
     @staticmethod

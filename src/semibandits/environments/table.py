@@ -42,7 +42,8 @@ class Table(Environment):
         self.n_items = self.rows.shape[1]
         self.means = np.clip(self.rows.mean(axis=0), *self.bounds)
         self.tables = (self.rows,)
-        self.batched = order == "resampled"
+        self.batched = self.order == "resampled"
+        self.last_round = len(self.rows) if self.order == "recorded" else None
         self.rows.setflags(write=False)
         self.means.setflags(write=False)
 
@@ -53,10 +54,6 @@ class Table(Environment):
         if self.order == "recorded" and not 1 <= round <= len(self.rows):
             raise EndOfTable(f"round {round} was asked of a table with rows for rounds 1 to {len(self.rows)}")
         return super().weights(round, key, items)
-
-    @property
-    def last_round(self) -> int | None:
-        return len(self.rows) if self.order == "recorded" else None
 
     def __repr__(self) -> str:
         return f"Table({len(self.rows)} rows, {self.n_items} items, {self.order})"

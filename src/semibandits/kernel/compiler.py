@@ -3,7 +3,7 @@
 `compiled(f)` compiles a copy of `f` in which the primitives of `maths` stand in their compiled form and every plain
 function that `f` calls is compiled too. `f` itself stays what it was. No fast-math: IEEE arithmetic as in NumPy.
 
-`compiled(f, bindings)` also puts functions and constants in the place of *placeholders*: so one text of a loop serves
+`bound(f, bindings)` also puts functions and constants in the place of *placeholders*: so one text of a loop serves
 every policy, set and environment. The number of lanes, `LANES`, is such a placeholder.
 """
 
@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from semibandits.digest import digest
 from semibandits.kernel import internals, maths
 
 PACKAGE = Path(__file__).parent.parent
+SPECIAL_FUNCTIONS = (maths.betaincinv, maths.ndtri_exp, maths.xlogy)
 
 
 class _Lanes(int):
@@ -30,8 +31,8 @@ LANES = _Lanes(32)
 """How many runs a block holds: lane loops are `for lane in range(LANES)`, and LANES is a constant when compiled."""
 
 
-def placeholder(name: str) -> Callable[..., Any]:
-    """A function that is not there yet: `compiled` binds another in its place."""
+def placeholder(name: str) -> Any:
+    """A function or constant that is not there yet: `bound` puts another in its place."""
 
     def missing(*arguments: Any) -> Any:
         raise NotImplementedError(f"{name} must be bound before it is called")
@@ -59,7 +60,7 @@ def _primitives() -> dict[Any, Any]:
     def where(condition, a, b):  # type: ignore[no-untyped-def]
         return a if condition else b
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def lowest_bit(typing_context, word):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
@@ -77,32 +78,66 @@ def _primitives() -> dict[Any, Any]:
     }
 
 
-class _Compiler:
-    """Compiles functions that share bindings, and remembers what went into them."""
+_RESULTS: dict[str, Any] = {}
 
-    def __init__(self, bindings: Mapping[Any, Any], lanes: bool) -> None:
+
+class _Compiler:
+    """Compiles a function, and all it calls, under bindings."""
+
+    def __init__(self, function: Callable[..., Any], bindings: Mapping[Any, Any], lanes: bool) -> None:
         self._bound = {id(name): value for name, value in bindings.items()}
         self._pipeline = internals.lane_pipeline() if lanes else None
+        self._made_of: list[object] = [self._pipeline is not None, _kernel()]
+        self._seen: set[FunctionType] = set()
         self._done: dict[FunctionType, Any] = {}
-        self.made_of: list[object] = [lanes and self._pipeline is not None]
         self.ours = True
         """Whether all functions belong to this package."""
+        self._examine(function)
+        self.token = digest(self._made_of)
 
-    def function(self, function: Callable[..., Any]) -> Any:
-        import numba
+    def result(self, function: Any) -> Any:
+        """The compiled function; the same one again if nothing that it is made of has changed."""
+        if self.token not in _RESULTS:
+            _RESULTS[self.token] = self._compile(function)
+            if self.ours and self._bound:
+                internals.keep_on_disk(_RESULTS[self.token], self.token)
+        return _RESULTS[self.token]
 
+    def _examine(self, function: Any) -> None:
+        """Writes down what the function is made of."""
         if not isinstance(function, FunctionType):
             raise TypeError(f"expected a plain Python function, got {function!r}")
+        if function in self._seen:
+            return
+        self._seen.add(function)
+        self.ours &= Path(function.__code__.co_filename).is_relative_to(PACKAGE)
+        self._made_of += [function.__code__, function.__defaults__]
+        for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
+            self._made_of.append(name)
+            if _is_primitive(value) or isinstance(value, ModuleType | type):
+                self._made_of.append(value.__name__)
+            elif isinstance(value, FunctionType):
+                self._examine(value)
+            elif isinstance(value, bool | int | float | str | tuple | np.generic | np.ndarray):
+                self._made_of.append(value)
+            else:  # known to numba, perhaps, but not to us
+                self._made_of.append(id(value))
+                self.ours = False
+
+    def _compile(self, function: FunctionType) -> Any:
+        import numba
+
         if function in self._done:
             return self._done[function]
-        code = function.__code__
-        self.ours &= Path(code.co_filename).is_relative_to(PACKAGE)
-        self.made_of += [code, function.__defaults__]
-        names = {name: self._twin(function.__globals__[name]) for name in code.co_names if name in function.__globals__}
-        cells = tuple(CellType(self._twin(cell.cell_contents)) for cell in function.__closure__ or ())
+        names = {name: self._twin(value) for name, value in self._globals(function).items()}
+        cells = tuple(CellType(self._twin(value)) for value in self._cells(function))
+        # The linker takes functions of the same name to be the same, so what it is made of is part of a function's
+        # name: machine code from the cache may have been made in any process.
+        name = f"{function.__name__}_{self.token[:16]}"
         twin = FunctionType(
-            code, {**function.__globals__, **names}, function.__name__, function.__defaults__, cells or None
+            function.__code__, {**function.__globals__, **names}, name, function.__defaults__, cells or None
         )
+        twin.__qualname__ = name
         options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
         if not getattr(function, "lane_loops", False):
             options["forceinline"] = True
@@ -111,27 +146,35 @@ class _Compiler:
         self._done[function] = numba.njit(**options)(twin)
         return self._done[function]
 
-    def _twin(self, value: Any) -> Any:
-        """What stands for this global in machine code."""
+    def _globals(self, function: FunctionType) -> dict[str, Any]:
+        """The globals that the function names, with bound things in the place of placeholders."""
+        known = function.__globals__
+        return {name: self._resolved(known[name]) for name in function.__code__.co_names if name in known}
+
+    def _cells(self, function: FunctionType) -> list[Any]:
+        return [self._resolved(cell.cell_contents) for cell in function.__closure__ or ()]
+
+    def _resolved(self, value: Any) -> Any:
         value = self._bound.get(id(value), value)
-        if value is LANES:
-            value = int(LANES)
-        if value.__hash__ is not None and value in _primitives():
-            return _primitives()[value]
-        if value in (maths.betaincinv, maths.ndtri_exp, maths.xlogy):
-            return internals.scipy_function(value.__name__)
-        if isinstance(value, FunctionType):
-            return self.function(value)
-        if isinstance(value, bool | int | float | str | tuple):
-            self.made_of.append(value)
-        return value
+        return int(value) if value is LANES else value
+
+    def _twin(self, value: Any) -> Any:
+        """What stands for this value in machine code."""
+        if _is_primitive(value):
+            return _primitives().get(value) or internals.scipy_function(value.__name__)
+        return self._compile(value) if isinstance(value, FunctionType) else value
 
 
-@functools.cache
+def _is_primitive(value: Any) -> bool:
+    try:
+        return value in _primitives() or value in SPECIAL_FUNCTIONS
+    except (TypeError, ValueError):  # it has no hash, or is an array
+        return False
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as machine code; array-safe functions become functions of single numbers."""
-    result: Callable[..., Any] = _Compiler({}, lanes=True).function(function)
-    return result
+    return bound(function, {})
 
 
 def bound(function: Callable[..., Any], bindings: Mapping[Any, Any], *, lanes: bool = True) -> Callable[..., Any]:
@@ -140,10 +183,7 @@ def bound(function: Callable[..., Any], bindings: Mapping[Any, Any], *, lanes: b
     `lanes=False` compiles lane loops by plain njit: slower, with the same results. Where all functions belong to this
     package the machine code is kept on disk, under a name made from the functions' own code, so that it is never stale.
     """
-    compiler = _Compiler(bindings, lanes)
-    result: Callable[..., Any] = compiler.function(function)
-    if compiler.ours:
-        internals.keep_on_disk(result, digest((compiler.made_of, _kernel())))
+    result: Callable[..., Any] = _Compiler(function, bindings, lanes).result(function)
     return result
 
 

@@ -116,6 +116,7 @@ def solve(feasible: FeasibleSet, weights: Weights) -> Items:
     """The oracle's answer, checked. What learners and problems call instead of `argmax`."""
     if feasible.verified:
         return feasible.argmax(weights)
+    weights = check_weights(weights, feasible.n_items)
     try:
         items = check_answer(feasible.argmax(weights), feasible.n_items, feasible.max_size)
         if feasible.contains(items):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, scaled_down
 from semibandits.kernel import LANES, lane_loops, score_of
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, scaled_down
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
 

@@ -12,6 +12,7 @@ def ascending(chosen: Any, n_items: Any, words: Any) -> None:
 
     A bit per item is set and read back; `words` has room for n_items + 1 bits and is zero before and after.
     """
+    k: Any
     size = np.uint32(chosen.shape[0])
     for lane in range(LANES):
         for k in range(size):

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, scaled_down, within
 from semibandits.sets import paths_in_lanes as lanes
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, scaled_down, within
 from semibandits.types import FeasibleSet, Items, Solver, Weights
 
 Node = Hashable

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, within
 from semibandits.sets import top_k_in_lanes
+from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, within
 from semibandits.types import FeasibleSet, Items, Solver, Weights, total
 
 

@@ -45,18 +45,18 @@ def _by_insertion(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: A
 def _insert(view: Any, lift: Any, largest: Any, new: Any, chosen: Any, trouble: Any) -> None:
     """Keeps the k largest so far in descending order; a new one moves those below it down by one."""
     k = np.uint32(chosen.shape[0])
-    for j in range(k):
+    for row in range(k):
         for lane in range(LANES):
-            largest[j, lane] = -np.inf
-            chosen[j, lane] = j
+            largest[row, lane] = -np.inf
+            chosen[row, lane] = row
     for i in range(np.uint32(lift.size)):
         item = np.uint32(i)
         for lane in range(LANES):
             x = score_of(view, item, lane)
             trouble[lane] += 0.0 * x
             new[lane] = x + lift[item]
-        for i in range(np.uint32(1), k):
-            j = k - np.uint32(i)
+        for down in range(np.uint32(1), k):
+            j = k - np.uint32(down)
             above = j - np.uint32(1)
             for lane in range(LANES):
                 x, a, b = new[lane], largest[above, lane], largest[j, lane]
@@ -114,8 +114,8 @@ def _pick(
     Scores change little from round to round, so the k-th largest less some slack is a good pivot. Slack grows where
     too few items were marked, and shrinks where too many.
     """
-    k = np.int64(chosen.shape[0])
-    n = np.int64(0)
+    k = chosen.shape[0]
+    n: Any = 0
     for w in range(np.uint32(marks.shape[0])):
         word = marks[w, lane]
         while word != np.uint64(0):
@@ -127,7 +127,7 @@ def _pick(
     while n < k:
         slack[lane] = 2.0 * slack[lane] + 1e-12
         pivot[lane] -= slack[lane]
-        n = np.int64(0)
+        n = 0
         for i in range(scores.shape[0]):
             x = scores[i, lane]
             items[n] = np.uint32(i)
@@ -139,7 +139,7 @@ def _pick(
     ties = k
     for i in range(n):
         ties -= np.int64(values[i] > threshold)
-    taken = np.int64(0)
+    taken: Any = 0
     for i in range(n):
         tied = values[i] == threshold and ties > 0
         ties -= np.int64(tied)
@@ -154,7 +154,7 @@ def _kth_largest(values: Any, copy: Any, n: Any, k: Any) -> Any:
     """Hoare's selection, with the median of three as pivot."""
     for i in range(n):
         copy[i] = values[i]
-    low, high = np.int64(0), n - 1
+    low, high = 0, n - 1
     while low < high:
         x, y, z = copy[low], copy[(low + high) >> 1], copy[high]
         middle = max(min(x, y), min(max(x, y), z))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandits.kernel import LANES, lane_loops, placeholder, score_of
+from semibandits.kernel import LANES, lane_loops, placeholder
 from semibandits.rng import below
 
 clock, observe, forget, score = (placeholder(name) for name in ("clock", "observe", "forget", "score"))
@@ -104,7 +104,7 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
             now = clock(round, np.uint64(0), p)
             view = (block.stats, block.clocks, now, block.keys, p, facts.scale, block.scores)
             solve(view, data, work, block.chosen, block.trouble)
-            troubled = 0
+            troubled: Any = 0
             for lane in range(LANES):
                 troubled += np.int64(block.trouble[lane] != 0.0)
             if troubled > 0:
@@ -128,7 +128,7 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
 def own_score(view: Any, item: Any, lane: Any) -> Any:
     """A lane's score of an item, as the oracle wants it, worked out on the spot."""
     stats, clocks, now, keys, p, scale, _ = view
-    if RANDOM:
+    if RANDOM:  # noqa: SIM108 (the two may be of different types)
         c = load_clock(clocks, 0, lane)
     else:
         c = now
@@ -207,9 +207,7 @@ def _learn(round: int, chosen: Any, keys: Any, stats: Any, tables: Any, facts: F
 
 
 @lane_loops
-def _take_back(
-    round: int, begin: int, end: int, facts: Facts, streams: Any, stats: Any, tables: Any, p: Any
-) -> None:
+def _take_back(round: int, begin: int, end: int, facts: Facts, streams: Any, stats: Any, tables: Any, p: Any) -> None:
     """Before Init observes an item again it forgets what it saw of it before: which is drawn once more."""
     for k in range(begin, end):
         item, before = facts.init_items[k], facts.init_before[k]

@@ -1,8 +1,8 @@
 """The compiled engine: one policy on one problem, a block of runs at a time."""
 
-import functools
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from semibandits.agent import IndexAgent
 from semibandits.kernel import LANES, bound, score_of
 from semibandits.simulation import block as text
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Arrays, total
+from semibandits.types import Arrays, total, up_to_date
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 INDEX = np.uint32
@@ -48,7 +48,6 @@ class Kernel(NamedTuple):
     pipeline: bool
 
 
-@functools.cache
 def machine_code(kernel: Kernel) -> Callable[..., int]:
     """`block.play` with everything bound; compiled when it is first called."""
     return bound(
@@ -89,10 +88,10 @@ class Engine:
 
     def __init__(self, task: Task, *, lanes: int = int(LANES), pipeline: bool = True) -> None:
         problem, policy = task.problem, task.policy
-        solver = problem.feasible.solver() if _up_to_date(problem.feasible, "solver", "argmax") else None
+        solver = problem.feasible.solver() if up_to_date(problem.feasible, "solver", "argmax") else None
         if solver is None:
             raise Cannot(f"{problem.feasible!r} has no oracle for the compiler")
-        draw = problem.environment.drawing() if _up_to_date(problem.environment, "drawing", "weights") else None
+        draw = problem.environment.drawing() if up_to_date(problem.environment, "drawing", "weights") else None
         if draw is None:
             raise Cannot(f"{problem.environment!r} draws its weights in Python")
         self._task, self._solver, self._lanes = task, solver, lanes
@@ -126,6 +125,10 @@ class Engine:
             lanes=lanes,
             pipeline=pipeline,
         )
+
+    @cached_property
+    def _code(self) -> Callable[..., int]:
+        return machine_code(self._kernel)
 
     def prepare(self) -> None:
         """Compiles, or finds the machine code of an earlier process."""
@@ -162,7 +165,7 @@ class Engine:
         return outcome
 
     def _play(self, state: "State", first: int, last: int) -> int:
-        return machine_code(self._kernel)(
+        return self._code(
             first,
             last,
             state.block,
@@ -202,7 +205,9 @@ class Engine:
             regret=np.zeros(lanes),
             cursor=np.zeros(2, dtype=np.int64),
             curve=np.zeros((task.checkpoints.size, lanes)),
-            trace=np.zeros((min(task.horizon, self._most_rounds) if kernel.records else 0, max_size, lanes), dtype=INDEX),
+            trace=np.zeros(
+                (min(task.horizon, self._most_rounds) if kernel.records else 0, max_size, lanes), dtype=INDEX
+            ),
         )
         return State(text.Block(*map(_aligned, block)), tuple(map(_aligned, self._work())))
 
@@ -253,13 +258,6 @@ def _facts(task: Task, agent: IndexAgent) -> text.Facts:
         init_before=np.concatenate(before),
         scale=(*problem.bounds, task.sign),
     )
-
-
-def _up_to_date(thing: object, compiled: str, plain: str) -> bool:
-    """Whether no subclass has overridden the plain method and left the compiled one as it was."""
-    classes = type(thing).__mro__
-    owner = {name: next(i for i, one in enumerate(classes) if name in vars(one)) for name in (compiled, plain)}
-    return owner[compiled] <= owner[plain]
 
 
 def _aligned(array: NDArray[Any]) -> NDArray[Any]:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits.errors import SemiBanditError

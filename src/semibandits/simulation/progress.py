@@ -30,7 +30,9 @@ def progress_bar(wanted: bool | None, rounds: int) -> Iterator[Progress]:
     class Speed(ProgressColumn):
         def render(self, task: Any) -> Text:
             speed = task.finished_speed or task.speed
-            return Text("" if not speed else f"{speed:,.0f} rounds/s" if speed < 1e5 else f"{speed / 1e6:,.1f}M rounds/s")
+            if not speed:
+                return Text("")
+            return Text(f"{speed:,.0f} rounds/s" if speed < 1e5 else f"{speed / 1e6:,.1f}M rounds/s")
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Speed(), TimeRemainingColumn())
     with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -59,9 +59,9 @@ def simulate(
     each of `threads` threads (default: all cores); otherwise by a plain loop, spread over as many processes. Both give
     the same numbers, bit for bit. `result.engine` says which it was, and why; `engine="compiled"` or `"plain"` insists.
 
-    `executor` (any `concurrent.futures.Executor`) plays the runs elsewhere, on many machines say. `store` names a folder
-    that keeps every finished block of runs: the same call, made again after it was killed or with more runs, plays only
-    what is missing. `progress` draws a bar on standard error: default where that is a terminal.
+    `executor` (any `concurrent.futures.Executor`) plays the runs elsewhere, on many machines say. `store` names a
+    folder that keeps every finished block of runs: the same call, made again after it was killed or with more runs,
+    plays only what is missing. `progress` draws a bar on standard error: default where that is a terminal.
 
     >>> import semibandits as sb
     >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
@@ -107,7 +107,11 @@ def simulate(
     }
     missing = np.ones((len(tasks), runs), dtype=np.bool_)
 
+    replayed = []
+
     def keep(block: Block, outcome: Outcome) -> None:
+        if outcome.replayed:
+            replayed.append(block)
         if shelf is not None:
             shelf.save(tasks[block.policy], block.first, outcome)
         put(block.policy, block.first, outcome)
@@ -133,13 +137,13 @@ def simulate(
         where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)
     seconds = time.perf_counter() - started
     return SimulationResult(
-        **results,  # type: ignore[arg-type]
+        **results,
         rounds=rounds,
         policies=tuple(repr(policy) for policy in listed),
         problem=repr(problem),
         seed=seed,
         kind=regret,
-        engine=_engine_name(listed, choices, where),
+        engine=_engine_name(listed, choices, where, len(replayed)),
         seconds=seconds,
         version=_versions()["semibandits"],
         provenance={
@@ -163,13 +167,14 @@ def _recorded(record: Any) -> frozenset[Recorded]:
     return frozenset(check_choice("record", name, Recorded) for name in names)
 
 
-def _engine_name(policies: list[IndexPolicy], choices: list[Choice], where: str) -> str:
-    names = [
-        choice.name if choice.engine is not None or not where else f"{choice.name}, {where}" for choice in choices
-    ]
-    if len(set(names)) == 1:
-        return names[0]
-    return "; ".join(f"{policy!r}: {name}" for policy, name in zip(policies, names, strict=True))
+def _engine_name(policies: list[IndexPolicy], choices: list[Choice], where: str, replayed: int) -> str:
+    names = [choice.name if choice.engine is not None or not where else f"{choice.name}, {where}" for choice in choices]
+    said = "; ".join(dict.fromkeys(names))
+    if len(set(names)) > 1:
+        said = "; ".join(f"{policy!r}: {name}" for policy, name in zip(policies, names, strict=True))
+    if replayed:
+        said += f" ({replayed} blocks by the plain loop, since scores or their sums were not finite)"
+    return said
 
 
 def _parameters(task: Task) -> dict[str, Any]:

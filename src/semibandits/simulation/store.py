@@ -6,8 +6,10 @@ import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits.digest import digest
 from semibandits.errors import BadState, StoreFailed
@@ -48,18 +50,17 @@ class Store:
         for path in sorted(self._folder.glob(f"{self._name(task)}-*.npz")):
             try:
                 first = int(path.stem.rpartition("-")[2])
-                with np.load(path, allow_pickle=False) as arrays:
-                    outcome = Outcome(**{name: arrays[name] for name in Outcome.empty(task, 0).arrays()})
+                with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+                    found = {name: file[name] for name in Outcome.empty(task, 0).arrays()}
+                expected = Outcome.empty(task, len(found["regret"])).arrays()
             except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile):
                 continue
-            expected = Outcome.empty(task, outcome.regret.shape[0] if outcome.regret.ndim else 0).arrays()
-            found = outcome.arrays()
-            if all(found[name].dtype == array.dtype and found[name].shape == array.shape for name, array in expected.items()):
-                yield first, Outcome(**{name: array[: max(0, runs - first)] for name, array in found.items()})
+            if _kinds(found) == _kinds(expected):
+                yield first, Outcome.of({name: array[: max(0, runs - first)] for name, array in found.items()})
 
     def save(self, task: Task, first: int, outcome: Outcome) -> None:
         data = io.BytesIO()
-        np.savez(data, allow_pickle=False, **outcome.arrays())  # type: ignore[arg-type]
+        np.savez(data, **outcome.arrays())  # type: ignore[arg-type]
         self._write(self._folder / f"{self._name(task)}-{first}.npz", data.getvalue())
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -75,3 +76,7 @@ class Store:
     @staticmethod
     def _name(task: Task) -> str:
         return digest(task.policy)[:16]
+
+
+def _kinds(arrays: dict[str, NDArray[Any]]) -> dict[str, tuple[object, ...]]:
+    return {name: (array.dtype, array.shape) for name, array in arrays.items()}

@@ -1,6 +1,6 @@
 """What is to be played, and what comes out: shared by both engines, and sent to workers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -54,6 +54,8 @@ class Outcome(NamedTuple):
     """(runs, items)"""
     solutions: NDArray[np.int32] | None = None
     """(runs, horizon, max_size), padded with -1"""
+    replayed: bool = False
+    """Whether the plain loop had to take over from machine code."""
 
     @classmethod
     def empty(cls, task: Task, runs: int) -> "Outcome":
@@ -64,5 +66,9 @@ class Outcome(NamedTuple):
             np.full(shape, -1, dtype=np.int32) if "solutions" in task.record else None,
         )
 
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]], replayed: bool = False) -> "Outcome":
+        return cls(arrays["regret"], arrays.get("counts"), arrays.get("solutions"), replayed)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: array for name, array in self._asdict().items() if array is not None}
+        return {name: array for name, array in self._asdict().items() if isinstance(array, np.ndarray)}

@@ -85,7 +85,7 @@ def play_with(engine: Engine | None, task: Task, first: int, runs: int, tick: Ti
         return outcome
     parts = [loop.play(task, run, tick) for run in range(first, first + runs)]
     merged = {name: np.concatenate([part.arrays()[name] for part in parts]) for name in parts[0].arrays()}
-    return Outcome(**merged)
+    return Outcome.of(merged, replayed=engine is not None)
 
 
 class _Stopped(Exception):
@@ -149,9 +149,10 @@ def _play_in_threads(
 
     with ThreadPoolExecutor(min(workers, len(todo))) as pool:
         try:
-            futures = {
-                pool.submit(play_with, choices[b.policy].engine, tasks[b.policy], b.first, b.runs, tick): b for b in todo
-            }
+            futures = {}
+            for block in todo:
+                task, engine = tasks[block.policy], choices[block.policy].engine
+                futures[pool.submit(play_with, engine, task, block.first, block.runs, tick)] = block
             _collect(futures, keep)
         except BaseException:
             stop.set()
@@ -196,8 +197,9 @@ def _collect(futures: dict[Future[Outcome], Block], keep: Callable[[Block, Outco
 
 def _long(task: Task, runs: int) -> bool:
     """Whether plain runs take long enough to start processes for them, judged by one call of the oracle."""
-    started = time.perf_counter()
-    solve(task.problem.feasible, task.sign * task.problem.means)
+    for _ in range(2):  # the first call may have to warm up
+        started = time.perf_counter()
+        solve(task.problem.feasible, task.sign * task.problem.means)
     return (time.perf_counter() - started + ROUND_SECONDS) * task.horizon * runs > FEW_SECONDS
 
 

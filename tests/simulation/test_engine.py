@@ -1,0 +1,272 @@
+"""One definition: the learner, the plain loop and machine code make the same decisions, bit for bit."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
+from semibandits.simulation.engine import Cannot, Engine
+from semibandits.simulation.task import Outcome, Task
+from semibandits.simulation.work import play_with
+from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
+from worlds import LISTED, PROBLEMS, Sum, Window, Wobbling
+
+ucb = policies.CombUCB1()
+BOTH: Any = frozenset({"counts", "solutions"})
+
+
+def task(problem: Problem, policy: IndexPolicy = ucb, horizon: int = 2000, seed: int = 7, **changes: Any) -> Task:
+    checkpoints = np.unique(np.geomspace(1, horizon, num=40).round().astype(np.int64))
+    plain = Task(problem, policy, horizon, seed, checkpoints, "expected", "ignore", BOTH)
+    return plain._replace(**changes)
+
+
+def same(a: Outcome, b: Outcome) -> None:
+    assert a.arrays().keys() == b.arrays().keys()
+    for name, array in a.arrays().items():
+        np.testing.assert_array_equal(array, b.arrays()[name], err_msg=name)
+
+
+def learned(one: Task) -> list[list[int]]:
+    """What a live learner decides in that world."""
+    problem = one.problem
+    learner = Learner(
+        problem.feasible, one.policy, sense=problem.sense, bounds=problem.bounds, seed=one.seed, uncovered="ignore"
+    )
+    decisions = []
+    for round in range(1, one.horizon + 1):
+        decision = learner.ask()
+        weights = problem.environment.weights(round, rng.key(one.seed, 0, round, rng.WORLD), decision.items)
+        learner.tell(decision.id, weights)
+        decisions.append(decision.items.tolist())
+    return decisions
+
+
+def chosen(outcome: Outcome) -> list[list[int]]:
+    assert outcome.solutions is not None
+    return [[item for item in row if item >= 0] for row in outcome.solutions[0].tolist()]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_engine_learner_and_plain_loop_agree(name: str) -> None:
+    one = task(PROBLEMS[name])
+    fast = Engine(one).play(0, 3)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 3))
+    for seed in (7, 8, 9):
+        again = task(PROBLEMS[name], seed=seed)
+        outcome = Engine(again).play(0, 1)
+        assert outcome is not None
+        assert chosen(outcome) == learned(again)
+
+
+@pytest.mark.parametrize("name", ["grid", "crooked graph", "small top-k", "large top-k", "enumerated", "user's set"])
+def test_without_the_lane_pipeline_too(name: str) -> None:
+    one = task(PROBLEMS[name])
+    slow, fast = Engine(one, pipeline=False).play(0, 3), Engine(one).play(0, 3)
+    assert slow is not None
+    assert fast is not None
+    same(slow, fast)
+
+
+@pytest.mark.parametrize("policy", [Wobbling(), Sum()], ids=repr)
+@pytest.mark.parametrize("name", ["crooked graph", "small top-k", "large top-k", "enumerated", "user's draw"])
+def test_users_policies_compile_as_they_are(policy: IndexPolicy, name: str) -> None:
+    one = task(PROBLEMS[name], policy)
+    fast = Engine(one).play(0, 3)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 3))
+    assert chosen(fast) == learned(one)
+
+
+@pytest.mark.parametrize("init", ["all", "optimistic"])
+def test_other_beginnings(init: Any) -> None:
+    one = task(PROBLEMS["crooked graph"], policies.CombUCB1(init=init), kind="realised")
+    fast = Engine(one).play(0, 2)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 2))
+
+
+@pytest.mark.parametrize("name", ["grid", "K-path", "crooked graph", "costs", "beta"])
+def test_realised_regret(name: str) -> None:
+    one = task(PROBLEMS[name], kind="realised", horizon=500)
+    fast = Engine(one).play(0, 2)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 2))
+
+
+def test_block_size_and_place_in_it_change_nothing() -> None:
+    one = task(PROBLEMS["grid"], horizon=300)
+    wide = Engine(one).play(0, 32)
+    assert wide is not None
+    for first, runs in ((0, 8), (5, 1), (24, 8)):
+        narrow = Engine(one, lanes=8).play(first, runs)
+        assert narrow is not None
+        same(narrow, Outcome.of({name: array[first : first + runs] for name, array in wide.arrays().items()}))
+    later = Engine(one).play(13, 2)
+    assert later is not None
+    same(later, Outcome.of({name: array[13:15] for name, array in wide.arrays().items()}))
+
+
+def test_dead_ends_are_ignored_alike() -> None:
+    graph = sets.DagPaths([(0, 1), (1, 3), (0, 2), (2, 3), (1, 4), (0, 3)], source=0, target=3)  # (1, 4) is on no path
+    one = task(Problem(graph, environments.Bernoulli([0.5] * 6)), horizon=500)
+    fast = Engine(one).play(0, 2)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 2))
+    with pytest.raises(errors.UncoveredItems, match="item 4"):
+        Engine(one._replace(uncovered="error"))
+
+
+@pytest.mark.parametrize("horizon", [1, 3, 8, 9])
+def test_horizons_inside_init(horizon: int) -> None:
+    problem = Problem(sets.TopK(9, 1), environments.Bernoulli(np.linspace(0.1, 0.9, 9)))
+    one = task(problem, horizon=horizon)
+    fast = Engine(one).play(0, 2)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 2))
+
+
+class Late(Sum):
+    """Scores that stop being finite, for one item, after a while."""
+
+    init: ClassVar[Any] = "all"  # type: ignore[misc]
+    last: ClassVar[float] = float("nan")
+
+    @staticmethod
+    def clock(round: int, key: int, p: Params) -> Clock:
+        return (round - 150.0,)
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[1] / (s[0] + 1.0) + ((item == 1) & (c[0] > 0.0)) * 1e308 * 10.0
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid):RuntimeWarning")
+@pytest.mark.parametrize("name", ["grid", "small top-k", "large top-k", "enumerated", "user's set", "crooked graph"])
+def test_scores_that_are_not_finite(name: str) -> None:
+    with pytest.raises(errors.BadWeights, match=r"run \d+, round \d+: weights must be finite, got .* for item 1"):
+        simulate(PROBLEMS[name], Late(), horizon=300, runs=40, seed=0, engine="compiled")
+
+
+class Huge(Sum):
+    """Finite scores whose sums are not."""
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return 1e308 * (s[1] / (s[0] + 1.0))
+
+
+@pytest.mark.parametrize("name", ["grid", "enumerated"])
+def test_sums_beyond_the_largest_number(name: str) -> None:
+    one = task(PROBLEMS[name], Huge(), horizon=200)
+    assert Engine(one).play(0, 2) is None
+    result = simulate(PROBLEMS[name], Huge(), horizon=200, runs=2, seed=7, engine="compiled", record="counts")
+    plain = simulate(PROBLEMS[name], Huge(), horizon=200, runs=2, seed=7, engine="plain", record="counts")
+    np.testing.assert_array_equal(result.counts, plain.counts)  # type: ignore[arg-type]
+
+
+class Pythonic(Sum):
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return {"sum": s[1]}["sum"] + np.random.default_rng(0).normal() * 0.0
+
+
+class OddTopK(sets.TopK):
+    """A subclass that decides otherwise, and knows nothing of compilers."""
+
+    def argmax(self, weights: Any) -> Any:
+        return np.arange(self.k)
+
+
+class OddCoins(environments.Bernoulli):
+    def weights(self, round: int, key: Any, items: Any = None) -> Any:
+        return 1.0 - super().weights(round, key, items)
+
+
+def test_what_cannot_be_compiled_is_played_plainly_and_says_why() -> None:
+    coins = environments.Bernoulli([0.2, 0.5, 0.9])
+    cases = [
+        (Problem(sets.TopK(3, 1), coins), Pythonic(), "cannot be compiled"),
+        (Problem(OddTopK(3, 1), coins), ucb, "has no oracle for the compiler"),
+        (Problem(sets.TopK(3, 1), OddCoins([0.2, 0.5, 0.9])), ucb, "draws its weights in Python"),
+        (Problem(sets.TopK(3, 1), environments.Custom(lambda g: g.random(3), [0.5] * 3)), ucb, "in Python"),
+        (Problem(sets.Oracle(lambda w: [int(w.argmax())], 3, 1), coins), ucb, "no oracle for the compiler"),
+    ]
+    for problem, policy, says in cases:
+        result = simulate(problem, policy, horizon=1001, runs=2, seed=0, uncovered="ignore")
+        assert result.engine.startswith("plain loop: ")
+        assert says in result.engine
+        with pytest.raises(errors.Unsupported, match=says):
+            simulate(problem, policy, horizon=10, runs=1, seed=0, engine="compiled")
+    odd = simulate(cases[1][0], ucb, horizon=1001, runs=2, seed=0, uncovered="ignore", record="counts")
+    assert odd.counts is not None
+    assert odd.counts[0, 0].tolist() == [1001, 0, 0]
+
+
+def test_the_engine_is_named() -> None:
+    few = simulate(PROBLEMS["grid"], ucb, horizon=100, runs=20, seed=0)
+    assert few.engine == "plain loop: 2,000 rounds are too few to compile for, in one process"
+    more = simulate(PROBLEMS["grid"], ucb, horizon=100, runs=21, seed=0)
+    assert more.engine == "compiled"
+    np.testing.assert_array_equal(few.regret, more.regret[:, :20])
+    mixed = simulate(PROBLEMS["small top-k"], [ucb, Pythonic()], horizon=1001, runs=2, seed=0)
+    assert "CombUCB1(alpha=1.5, init='paper'): compiled; Pythonic(" in mixed.engine
+    assert "plain loop: it cannot be compiled" in mixed.engine
+
+
+class Careless(Window):
+    """A compiled oracle that answers nonsense must not harm anybody."""
+
+    @staticmethod
+    def best_window(w: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
+        integers[0] += 1
+        out[0] = 10**12 if data[0][0] == 1 else 2
+        out[1] = 1
+        return 7 if data[0][0] == 3 else 2
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_a_compiled_oracle_is_not_trusted(width: int) -> None:
+    problem = Problem(Careless(8, width), environments.Bernoulli(np.linspace(0.1, 0.9, 8)))
+    one = task(problem, horizon=50)
+    assert Engine(one).play(0, 1) is None
+    same(play_with(Engine(one), one, 0, 1), play_with(None, one, 0, 1))
+
+
+class Remembering(Window):
+    """Counts its calls in the run's own work space: every tenth answer is empty."""
+
+    @staticmethod
+    def best_window(w: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
+        integers[0] += 1
+        numbers[0] += w[0]
+        if integers[0] % 10 == 0:
+            return 0
+        out[0], out[1] = integers[0] % 7, integers[0] % 7 + 1
+        return 2
+
+
+def test_the_work_space_is_each_runs_own_and_lasts() -> None:
+    problem = Problem(Remembering(8, 2), environments.Bernoulli([0.5] * 8))
+    outcome = Engine(task(problem, horizon=64)).play(0, 2)
+    assert outcome is not None
+    assert outcome.solutions is not None
+    begun = 4  # rounds of Init
+    for run in range(2):
+        for call, row in enumerate(outcome.solutions[run, begun:].tolist(), start=1):
+            assert row == ([-1, -1] if call % 10 == 0 else [call % 7, call % 7 + 1])
+
+
+def test_compiled_code_is_shared_between_problems_of_a_kind() -> None:
+    engines = [Engine(task(problems.grid_path(m, 0.3))) for m in (2, 5)]
+    assert engines[0]._kernel == engines[1]._kernel
+    assert Engine(task(PROBLEMS["crooked graph"]))._kernel != engines[0]._kernel
+
+
+def test_reasons() -> None:
+    with pytest.raises(Cannot, match="no oracle for the compiler"):
+        Engine(task(Problem(sets.Oracle(lambda w: [0], 6, 1), environments.Bernoulli([0.5] * 6))))
+    assert LISTED.solver().ragged
+    assert not PROBLEMS["grid"].feasible.solver().ragged  # type: ignore[union-attr]
