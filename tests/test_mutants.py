@@ -20,11 +20,7 @@ MUTANTS = {
         "            self.init_x[items] = x\n",
         "            self.init_x[items] = x\n            self.stats[0, items] = 0.0\n",
     ),
-    "maximise 1 - w": (
-        "agent.py",
-        'return -self.from_unit(x) if self.sense == "min" else self.from_unit(x)',
-        "return x",
-    ),
+    "maximise 1 - w": ("agent.py", "_x_of_cost, _cost_of_x, _negated_cost_of_x)", "_x_of_cost, _cost_of_x, _same)"),
     "one stream for world and policy": ("rng.py", "POLICY = 1", "POLICY = 0"),
     "natural log to base 2": (POLICY, "sqrt(p[0] * log(", "sqrt(p[0] * 1.4427 * log("),
     "width 1/count": (POLICY, "sum_ / count, 1.0 / sqrt(count))", "sum_ / count, 1.0 / count)"),
@@ -33,7 +29,7 @@ MUTANTS = {
         "self.init_round[items] < round",
         "self.init_round[items] == 0",
     ),
-    "costs not negated": ("agent.py", "return -self.from_unit(x)", "return self.from_unit(x)"),
+    "costs not negated": ("agent.py", "_cost_of_x, _negated_cost_of_x)", "_cost_of_x, _cost_of_x)"),
     "last of tied solutions": (
         "sets/enumerated.py",
         "best = int(np.argmax(totals))",
@@ -42,8 +38,48 @@ MUTANTS = {
 }
 HUNTERS = ["tests/policies", "tests/test_learner.py", "tests/test_rng.py", "tests/sets/test_ties.py"]
 
+# In what only machine code does.
+BLOCK, TOP_K, PATHS = "simulation/block.py", "sets/top_k_in_lanes.py", "sets/paths_in_lanes.py"
+ENGINE_MUTANTS = {
+    "last of tied arcs": (
+        PATHS,
+        """                better = y > x
+                value[v, lane] = (y if better else x) + 0.0 * (x + y)
+                best[v, lane] = b if""",
+        """                better = y >= x
+                value[v, lane] = (y if better else x) + 0.0 * (x + y)
+                best[v, lane] = b if""",
+    ),
+    "paths not in order": (PATHS, "    ascending(chosen, data[1][-1], work[3])\n", ""),
+    "last of tied items, by insertion": (TOP_K, "up, here = x > a, x > b", "up, here = x >= a, x >= b"),
+    "a tied item too few": (TOP_K, "== threshold and ties > 0", "== threshold and ties > 1"),
+    "last of tied solutions, in lanes": (
+        "sets/enumerated.py",
+        "total[lane] > best[lane]",
+        "total[lane] >= best[lane]",
+    ),
+    "Init never forgets": (BLOCK, "if before > 0:", "if before > 9:"),
+    "coins of feedback from another stream": (
+        BLOCK,
+        "below(block.streams[FEEDBACK, lane], round)",
+        "below(block.streams[POLICY, lane], round)",
+    ),
+    "all items toss the first one's coin": (
+        BLOCK,
+        "keys[FEEDBACK, lane], np.uint64(item), p",
+        "keys[FEEDBACK, lane], 0, p",
+    ),
+    "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),
+    "padding counts": (
+        "simulation/engine.py",
+        "means=np.append(problem.means, 0.0)",
+        "means=np.append(problem.means, 0.5)",
+    ),
+}
+ALL = {**MUTANTS, **ENGINE_MUTANTS}
 
-def hunt(folder: Path, mutant: tuple[str, str, str] | None) -> "subprocess.CompletedProcess[str]":
+
+def hunt(folder: Path, mutant: tuple[str, str, str] | None, hunters: list[str]) -> "subprocess.CompletedProcess[str]":
     """Runs the hunters on a copy of the package with this mutant in it."""
     for part in ("src", "tests"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -52,25 +88,26 @@ def hunt(folder: Path, mutant: tuple[str, str, str] | None) -> "subprocess.Compl
         file, old, new = mutant
         path = folder / "src" / "semibandits" / file
         path.write_text(path.read_text().replace(old, new))
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-m", "not long", *HUNTERS]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-m", "not long", *hunters]
     env = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.parametrize("mutant", ALL)
 def test_mutants_have_their_place(mutant: str) -> None:
-    file, old, _ = MUTANTS[mutant]
+    file, old, _ = ALL[mutant]
     assert (ROOT / "src" / "semibandits" / file).read_text().count(old) == 1
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.parametrize("mutant", ALL)
 def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
-    result = hunt(tmp_path, MUTANTS[mutant])
+    hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"] if mutant in ENGINE_MUTANTS else HUNTERS
+    result = hunt(tmp_path, ALL[mutant], hunters)
     assert result.returncode == 1, f"survived:\n{result.stdout[-3000:]}"
 
 
 @pytest.mark.long
 def test_the_hunters_leave_sound_code_alone(tmp_path: Path) -> None:
-    result = hunt(tmp_path, None)
+    result = hunt(tmp_path, None, HUNTERS)
     assert result.returncode == 0, result.stdout[-3000:]

@@ -321,7 +321,7 @@ def test_provenance() -> None:
 def test_the_end_of_a_table_is_seen_at_once() -> None:
     problem = Problem(sets.TopK(3, 1), environments.Table(np.full((50, 3), 0.5), order="recorded"))
     assert simulate(problem, ucb, horizon=50, runs=1, seed=0).rounds[-1] == 50
-    with pytest.raises(errors.EndOfTable, match="horizon 51 .* ends with round 50"):
+    with pytest.raises(errors.EndOfTable, match=r"horizon 51 .* ends with round 50"):
         simulate(problem, ucb, horizon=51, runs=1, seed=0)
 
 
@@ -331,8 +331,9 @@ import semibandits as sb
 signal.signal(signal.SIGINT, signal.default_int_handler)
 problem = sb.problems.grid_path(3, 0.3)
 if sys.argv[1] == "plain":
-    slow = lambda weights: time.sleep(0.001) or problem.feasible.argmax(weights)
-    problem = sb.Problem(sb.sets.Oracle(slow, problem.n_items, problem.max_size), problem.environment)
+    grid = problem.feasible
+    slow = lambda weights: time.sleep(0.001) or grid.argmax(weights)
+    problem = sb.Problem(sb.sets.Oracle(slow, grid.n_items, grid.max_size), problem.environment)
 print("begin", flush=True)
 try:
     sb.simulate(problem, sb.policies.CombUCB1(), horizon=10**9, runs=64, seed=0, checkpoints=[10**9], threads=2)
