@@ -194,3 +194,25 @@ def normal(y: Scalar) -> Scalar:
 
 def entropy(x: Scalar, y: Scalar) -> Scalar:
     return xlogy(x, y)
+
+
+f, g, h = helper, formula_of_one, helper
+
+
+def three(x: Scalar) -> Scalar:
+    return f(x) + 10.0 * g(x) + 100.0 * h(x)
+
+
+def test_which_helper_is_called_where_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compiled(three)(4.0)
+    monkeypatch.setitem(globals(), "h", formula_of_one)
+    assert compiled(three)(4.0) == three(4.0) != first
+
+
+def calls_itself(x: Scalar) -> Scalar:
+    return calls_itself(x - 1.0)
+
+
+def test_functions_that_call_themselves() -> None:
+    with pytest.raises(TypeError, match="calls itself"):
+        compiled(calls_itself)

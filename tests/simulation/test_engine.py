@@ -1,16 +1,19 @@
 """One definition: the learner, the plain loop and machine code make the same decisions, bit for bit."""
 
+import math
+from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
+from semibandits.simulation import engine as engine_module
 from semibandits.simulation.engine import Cannot, Engine
 from semibandits.simulation.task import Outcome, Task
 from semibandits.simulation.work import play_with
 from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
-from worlds import LISTED, PROBLEMS, Sum, Window, Wobbling
+from worlds import LISTED, PROBLEMS, Steps, Sum, Window, Wobbling
 
 ucb = policies.CombUCB1()
 BOTH: Any = frozenset({"counts", "solutions"})
@@ -170,7 +173,7 @@ def test_sums_beyond_the_largest_number(name: str) -> None:
 class Pythonic(Sum):
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        return {"sum": s[1]}["sum"] + np.random.default_rng(0).normal() * 0.0
+        return s[1] + 0.0 * len(f"{s[1]}")
 
 
 class OddTopK(sets.TopK):
@@ -270,3 +273,98 @@ def test_reasons() -> None:
         Engine(task(Problem(sets.Oracle(lambda w: [0], 6, 1), environments.Bernoulli([0.5] * 6))))
     assert LISTED.solver().ragged
     assert not PROBLEMS["grid"].feasible.solver().ragged  # type: ignore[union-attr]
+
+
+def policy(**changes: Any) -> IndexPolicy:
+    """A policy with some functions replaced, as users might."""
+    functions = {name: staticmethod(change) if callable(change) else change for name, change in changes.items()}
+    kind = type("Changed", (Sum,), {"init": "all", "__eq__": object.__eq__, "__hash__": object.__hash__, **functions})
+    return kind()  # type: ignore[no-any-return]
+
+
+def mean(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+    return s[1] / (s[0] + 1.0)
+
+
+def test_only_formulas_with_the_same_bits_are_compiled() -> None:
+    def engine(**changes: Any) -> str:
+        return simulate(PROBLEMS["small top-k"], policy(**changes), horizon=700, runs=3, seed=0).engine
+
+    assert engine(score=mean) == "compiled"
+    assert engine(score=lambda s, c, key, item, p: np.sqrt(s[1]) + math.pi + s[0] ** 2) == "compiled"
+    assert engine(random=True, clock=lambda round, key, p: ()) == "compiled"
+    for says, changes in {
+        "uses numpy.exp, which is not in semibandits.kernel": {"score": lambda s, c, key, item, p: np.exp(-s[1])},
+        "uses a power: write products": {"clock": lambda round, key, p: (float(round) ** -3,)},
+        "uses exp, which is not": {"clock": lambda round, key, p: (exp(-round),)},
+        "must give floats": {"random": True, "clock": lambda round, key, p: (key,)},
+        "do not agree on the first rounds": {"score": lambda s, c, key, item, p: s[1] + (item - 3) * 1e-3},
+    }.items():
+        assert says in engine(**changes)
+
+
+def test_what_the_plain_loop_refuses_is_refused() -> None:
+    long = policy(observe=lambda s, x, round, key, item, p: (s[0] + 1.0, s[1] + x, 3.0))
+    with pytest.raises(ValueError, match="longer") as caught:
+        simulate(PROBLEMS["small top-k"], long, horizon=1000, runs=3, seed=0)
+    assert caught.value.__notes__ == ["in run 0, round 1"]
+
+
+def late(round: int, key: int, p: Params) -> Clock:
+    if round == 57:
+        raise ValueError("no such hour")
+    return (0.0,)
+
+
+def test_exceptions_in_machine_code_name_run_and_round() -> None:
+    with pytest.raises(ValueError, match="no such hour") as caught:
+        simulate(PROBLEMS["small top-k"], policy(clock=late), horizon=1000, runs=3, seed=0, threads=1)
+    assert caught.value.__notes__ == ["in run 0, round 57"]
+
+
+def test_overrides_on_the_object_count() -> None:
+    one = sets.TopK(6, 2)
+    one.argmax = lambda weights: np.array([0, 1])  # type: ignore[method-assign]
+    with pytest.raises(Cannot, match="no oracle"):
+        Engine(task(Problem(one, environments.Bernoulli([0.5] * 6))))
+    mine = policy()
+    mine.score = mean  # type: ignore[method-assign]
+    with pytest.raises(Cannot, match=r"a score\(\) of its own"):
+        Engine(task(PROBLEMS["small top-k"], mine))
+    world = Steps([0.5] * 9)
+    world.tables = (world.means.astype(np.float32), world.tables[1])
+    with pytest.raises(Cannot, match="table of float32"):
+        Engine(task(Problem(sets.TopK(9, 3), world)))
+
+
+def test_a_restricted_graph_knows_that_its_paths_are_short() -> None:
+    graph = sets.DagPaths([(0, 2), (0, 1), (1, 2), (0, 2)], 0, 2).restrict(exclude=[1])
+    assert graph.max_size == 2
+    assert graph.solver().ragged
+    one = task(Problem(graph, environments.Bernoulli([0.5] * 4)), horizon=300)
+    fast = Engine(one).play(0, 2)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 2))
+
+
+class Overrun(Window):
+    @staticmethod
+    def best_window(w: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
+        for k in range(w.size):
+            out[k] = -1
+        return w.size
+
+
+def test_an_oracle_may_write_too_far() -> None:
+    one = task(Problem(Overrun(500, 2), environments.Bernoulli([0.5] * 500)), horizon=300)
+    assert Engine(one).play(0, 1) is None
+
+
+def test_a_long_record_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = task(PROBLEMS["grid"], horizon=300)
+    whole = Engine(one).play(0, 3)
+    monkeypatch.setattr(engine_module, "TRACE_CELLS", 32 * 6 * 7)  # seven rounds at a time
+    pieces = Engine(one).play(0, 3)
+    assert whole is not None
+    assert pieces is not None
+    same(pieces, whole)

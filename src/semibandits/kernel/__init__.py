@@ -5,7 +5,7 @@ A function made of arithmetic, of `where`, `sqrt`, `log`, `word`, `as_word` and 
 machine code, with equal results bit for bit.
 """
 
-from semibandits.kernel.compiler import LANES, bound, compiled, lane_loops, placeholder
+from semibandits.kernel.compiler import LANES, bound, compiled, foreign, lane_loops, placeholder
 from semibandits.kernel.maths import (
     as_index,
     as_word,
@@ -29,6 +29,7 @@ __all__ = [
     "betaincinv",
     "bound",
     "compiled",
+    "foreign",
     "lane_loops",
     "log",
     "lowest_bit",

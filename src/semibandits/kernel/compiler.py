@@ -7,6 +7,7 @@ function that `f` calls is compiled too. `f` itself stays what it was. No fast-m
 every policy, set and environment. The number of lanes, `LANES`, is such a placeholder.
 """
 
+import dis
 import functools
 import math
 from collections.abc import Callable, Mapping
@@ -88,7 +89,7 @@ class _Compiler:
         self._bound = {id(name): value for name, value in bindings.items()}
         self._pipeline = internals.lane_pipeline() if lanes else None
         self._made_of: list[object] = [self._pipeline is not None, _kernel()]
-        self._seen: set[FunctionType] = set()
+        self._seen: dict[FunctionType, int] = {}
         self._done: dict[FunctionType, Any] = {}
         self.ours = True
         """Whether all functions belong to this package."""
@@ -108,10 +109,11 @@ class _Compiler:
         if not isinstance(function, FunctionType):
             raise TypeError(f"expected a plain Python function, got {function!r}")
         if function in self._seen:
+            self._made_of.append(self._seen[function])
             return
-        self._seen.add(function)
+        self._seen[function] = len(self._seen)
         self.ours &= Path(function.__code__.co_filename).is_relative_to(PACKAGE)
-        self._made_of += [function.__code__, function.__defaults__]
+        self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
             if _is_primitive(value) or isinstance(value, ModuleType | type):
@@ -128,7 +130,10 @@ class _Compiler:
         import numba
 
         if function in self._done:
+            if self._done[function] is None:
+                raise TypeError(f"{function.__name__} calls itself, which cannot be compiled")
             return self._done[function]
+        self._done[function] = None
         names = {name: self._twin(value) for name, value in self._globals(function).items()}
         cells = tuple(CellType(self._twin(value)) for value in self._cells(function))
         # The linker takes functions of the same name to be the same, so what it is made of is part of a function's
@@ -138,6 +143,7 @@ class _Compiler:
             function.__code__, {**function.__globals__, **names}, name, function.__defaults__, cells or None
         )
         twin.__qualname__ = name
+        twin.__kwdefaults__ = function.__kwdefaults__
         options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
         if not getattr(function, "lane_loops", False):
             options["forceinline"] = True
@@ -170,6 +176,61 @@ def _is_primitive(value: Any) -> bool:
         return value in _primitives() or value in SPECIAL_FUNCTIONS
     except (TypeError, ValueError):  # it has no hash, or is an array
         return False
+
+
+SAFE_BUILTINS = {"abs", "bool", "float", "int", "len", "max", "min", "range"}
+SAFE_ATTRIBUTES = {
+    (math, "log"),
+    (math, "sqrt"),
+    (np, "abs"),
+    (np, "floor"),
+    (np, "maximum"),
+    (np, "minimum"),
+    (np, "sqrt"),
+}
+
+
+def foreign(function: Any, seen: frozenset[Any] = frozenset()) -> str:
+    """What in this function may round otherwise in machine code than in NumPy; nothing: "".
+
+    The compiler knows many functions, but of most of them NumPy has versions of its own.
+    """
+    if not isinstance(function, FunctionType):
+        return f"{function!r:.100} is not a plain function"
+    if function in seen:
+        return ""
+    where = f"{function.__name__}() uses"
+    before: dis.Instruction | None = None
+    module: Any = None
+    for step in dis.get_instructions(function):
+        if step.argrepr in ("**", "**="):
+            if before is None or before.argval != 2:
+                return f"{where} a power: write products, or a square as x ** 2"
+        elif module is not None and not _is_safe(module, str(step.argval)):
+            return f"{where} {module.__name__}.{step.argval}, which is not in semibandits.kernel"
+        module = None
+        if step.opname == "LOAD_GLOBAL":
+            value = function.__globals__.get(step.argval, SAFE_BUILTINS if step.argval in SAFE_BUILTINS else None)
+            if isinstance(value, ModuleType):
+                module = value
+            elif value is not SAFE_BUILTINS and (why := _foreign_value(value, seen | {function})):
+                return why if isinstance(value, FunctionType) else f"{where} {step.argval}, {why}"
+        if step.opname not in ("CACHE", "PUSH_NULL"):
+            before = step
+    for cell in function.__closure__ or ():
+        if why := _foreign_value(cell.cell_contents, seen | {function}):
+            return why if isinstance(cell.cell_contents, FunctionType) else f"{where} {why}"
+    return ""
+
+
+def _is_safe(module: ModuleType, name: str) -> bool:
+    return (module, name) in SAFE_ATTRIBUTES or isinstance(getattr(module, name, None), int | float)
+
+
+def _foreign_value(value: Any, seen: frozenset[Any]) -> str:
+    if _is_primitive(value) or isinstance(value, bool | int | float | tuple | np.generic | np.ndarray):
+        return ""
+    return foreign(value, seen) if isinstance(value, FunctionType) else "which is not in semibandits.kernel"
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

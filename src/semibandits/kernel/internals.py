@@ -147,8 +147,9 @@ def cache_folder() -> Path | None:
     Loading machine code means running it, so a folder that others can write to is not used.
     """
     named = os.environ.get("SEMIBANDITS_CACHE")
-    folder = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "semibandits"
     try:
+        usual = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "semibandits"
+        folder = Path(named or usual).expanduser()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.stat()
     except (OSError, RuntimeError):

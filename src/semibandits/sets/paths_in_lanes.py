@@ -24,9 +24,9 @@ def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -
     lengths = {target: {0}}
     for node, arc, rest in plan:
         lengths[node] = {1 + length for _, head in (arc, *rest) for length in lengths[head]}
-        if len(lengths[node]) > 1:
+        if len(lengths[node]) > 1:  # and so of every node from which it is reached: the source too
             break
-    ragged = any(len(some) > 1 for some in lengths.values())
+    ragged = len(lengths) <= len(plan) or lengths[plan[-1][0]] != {max_size}
 
     def make_work(lanes: int) -> Arrays:
         arc = np.zeros((nodes, lanes), dtype=np.uint32)

@@ -160,9 +160,10 @@ def solve_kept(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> No
 def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> None:
     """For an oracle that knows nothing of lanes. What it writes is not trusted."""
     scores = view[6]
-    weights, out, numbers, integers = work
+    weights, room, numbers, integers = work
     _keep_scores(view, scores, trouble)
     n_items, max_size = scores.shape[0], chosen.shape[0]
+    out = room[:max_size]  # what is written beyond it does no harm
     for lane in range(LANES):
         if trouble[lane] != 0.0:
             continue
@@ -230,6 +231,10 @@ def _draw_optimum(round: int, optimum: Any, keys: Any, tables: Any, missed: Any)
 # A tuple of all numbers of an item in a lane is read and written by text of its own for each length.
 
 
+def _load_0(array: Any, item: Any, lane: Any) -> Any:
+    return ()
+
+
 def _load_1(array: Any, item: Any, lane: Any) -> Any:
     return (array[0, item, lane],)
 
@@ -244,6 +249,10 @@ def _load_3(array: Any, item: Any, lane: Any) -> Any:
 
 def _load_4(array: Any, item: Any, lane: Any) -> Any:
     return (array[0, item, lane], array[1, item, lane], array[2, item, lane], array[3, item, lane])
+
+
+def _store_0(array: Any, item: Any, lane: Any, values: Any) -> None:
+    pass
 
 
 def _store_1(array: Any, item: Any, lane: Any, values: Any) -> None:
@@ -268,14 +277,14 @@ def _store_4(array: Any, item: Any, lane: Any, values: Any) -> None:
     array[3, item, lane] = values[3]
 
 
-LOADS, STORES = (_load_1, _load_2, _load_3, _load_4), (_store_1, _store_2, _store_3, _store_4)
+LOADS, STORES = (_load_0, _load_1, _load_2, _load_3, _load_4), (_store_0, _store_1, _store_2, _store_3, _store_4)
 
 
 @functools.cache
 def loader(size: int) -> Callable[..., Any]:
     """Reads numbers 0 to size-1 of an item in a lane."""
-    if size <= len(LOADS):
-        return LOADS[size - 1]
+    if size < len(LOADS):
+        return LOADS[size]
     last, shorter = size - 1, loader(size - 1)
 
     def load(array: Any, item: Any, lane: Any) -> Any:
@@ -287,8 +296,8 @@ def loader(size: int) -> Callable[..., Any]:
 @functools.cache
 def storer(size: int) -> Callable[..., Any]:
     """Writes them."""
-    if size <= len(STORES):
-        return STORES[size - 1]
+    if size < len(STORES):
+        return STORES[size]
     last, shorter = size - 1, storer(size - 1)
 
     def store(array: Any, item: Any, lane: Any, values: Any) -> None:

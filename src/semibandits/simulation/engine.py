@@ -1,5 +1,6 @@
 """The compiled engine: one policy on one problem, a block of runs at a time."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits.agent import IndexAgent
-from semibandits.kernel import LANES, bound, score_of
+from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.simulation import block as text
+from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Arrays, total, up_to_date
+from semibandits.types import Arrays, IndexPolicy, Solver, total, up_to_date
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 INDEX = np.uint32
@@ -21,6 +23,8 @@ FIRST_CHUNK = 16
 CHUNK_SECONDS = 0.02
 """How long the machine code runs before it comes up for air: to stop at Ctrl-C, to show progress."""
 TRACE_CELLS = 1 << 22
+MOST_COMPARED = 2_000
+TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
 
 
 class Kernel(NamedTuple):
@@ -88,21 +92,29 @@ class Engine:
 
     def __init__(self, task: Task, *, lanes: int = int(LANES), pipeline: bool = True) -> None:
         problem, policy = task.problem, task.policy
-        solver = problem.feasible.solver() if up_to_date(problem.feasible, "solver", "argmax") else None
+        solver: Solver | None = _form(problem.feasible, "solver", "argmax")
         if solver is None:
             raise Cannot(f"{problem.feasible!r} has no oracle for the compiler")
-        draw = problem.environment.drawing() if up_to_date(problem.environment, "drawing", "weights") else None
+        draw = _form(problem.environment, "drawing", "weights")
         if draw is None:
             raise Cannot(f"{problem.environment!r} draws its weights in Python")
+        for table in problem.environment.tables:
+            if table.dtype not in TABLE_TYPES:
+                raise Cannot(f"{problem.environment!r} has a table of {table.dtype}, not of float64 or int64")
         self._task, self._solver, self._lanes = task, solver, lanes
         agent = task.agent(run=0)
         self._params = agent.params
         self._facts = _facts(task, agent)
         overwrites = agent.init == "paper"
+        _check_policy(policy, overwrites)
+        if why := foreign(draw):
+            raise Cannot(why)
         try:
-            clocks = len(policy.clock(1, 0, agent.params))
+            clock = policy.clock(task.horizon, 0, agent.params)
         except Exception as error:
             raise Cannot(f"the clock of {policy!r} raised {type(error).__name__}: {error}") from error
+        if policy.random and not all(isinstance(number, float) for number in clock):
+            raise Cannot(f"the clock of {policy!r} must give floats, got {clock!r:.100}")
         self._kernel = Kernel(
             clock=type(policy).clock,
             observe=type(policy).observe,
@@ -115,7 +127,7 @@ class Engine:
             to_unit=agent.scale.x_of_weight,
             for_oracle=agent.scale.oracle_of_x,
             stats=len(policy.prior),
-            clocks=clocks,
+            clocks=len(clock),
             random=policy.random,
             clips=not problem.feasible.signed,
             overwrites=overwrites,
@@ -139,6 +151,27 @@ class Engine:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             says = next((line for line in lines if not line.startswith("Failed in nopython")), type(error).__name__)
             raise Cannot(f"it cannot be compiled: {says}") from error
+        self._compare()
+
+    def _compare(self) -> None:
+        """Plays a few rounds in both ways: not every function that compiles does the same then."""
+        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, self._most_rounds)
+        if rounds > MOST_COMPARED:
+            return
+        short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]))
+        agent = short.agent(run=0)
+        try:
+            loop.play(short, 0, agent=agent)
+        except Exception as error:
+            raise Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}") from error
+        other = Engine(short, lanes=self._lanes, pipeline=self._kernel.pipeline)
+        state = other._begin(0)
+        state.block.cursor[1] = 1
+        played = 0
+        with contextlib.suppress(Exception):  # whatever it is, it will come again
+            played = other._play(state, 1, rounds)
+        if played > rounds and not np.array_equal(state.block.stats[:, :-1, 0], agent.stats, equal_nan=True):
+            raise Cannot("machine code and the plain loop do not agree on the first rounds")
 
     def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | None:
         """Runs first_run, first_run + 1, ..., as many as asked, at most a block; None: to be played by the plain loop.
@@ -153,14 +186,18 @@ class Engine:
             last = min(next_round + min(chunk, self._most_rounds) - 1, task.horizon)
             started = time.perf_counter()
             state.block.cursor[1] = next_round
-            if self._play(state, next_round, last) <= last:
+            try:
+                if self._play(state, next_round, last) <= last:
+                    return None
+            except Exception:  # raised in a user's function: the plain loop will name run and round
                 return None
             taken = time.perf_counter() - started
             self._keep(state.block.trace[: last - next_round + 1], next_round, outcome)
             if tick is not None:
                 tick((last - next_round + 1) * runs)
+            faster = min(4.0, CHUNK_SECONDS / max(taken, 1e-9))
+            chunk = max(FIRST_CHUNK, int((last - next_round + 1) * faster))
             next_round = last + 1
-            chunk = max(FIRST_CHUNK, int(chunk * min(4.0, CHUNK_SECONDS / max(taken, 1e-9))))
         outcome.regret[:] = state.block.curve[:, :runs].T
         return outcome
 
@@ -216,7 +253,7 @@ class Engine:
             return self._solver.make_work(self._lanes)
         return (
             np.zeros(self._task.problem.n_items),
-            np.zeros(self._task.problem.max_size, dtype=np.int64),
+            np.zeros(self._task.problem.max_size + self._task.problem.n_items, dtype=np.int64),
             np.zeros((self._lanes, self._solver.numbers)),
             np.zeros((self._lanes, self._solver.integers), dtype=np.int64),
         )
@@ -258,6 +295,24 @@ def _facts(task: Task, agent: IndexAgent) -> text.Facts:
         init_before=np.concatenate(before),
         scale=(*problem.bounds, task.sign),
     )
+
+
+def _form(thing: Any, compiled: str, plain: str) -> Any:
+    """What the compiler is to be given of a set or an environment; None: nothing."""
+    if not up_to_date(thing, compiled, plain):
+        return None
+    try:
+        return getattr(thing, compiled)()
+    except Exception as error:
+        raise Cannot(f"{compiled}() of {thing!r} raised {type(error).__name__}: {error!s:.200}") from error
+
+
+def _check_policy(policy: IndexPolicy, overwrites: bool) -> None:
+    for name in ("clock", "observe", "score", "forget"):
+        if name in vars(policy):
+            raise Cannot(f"{policy!r} has a {name}() of its own")
+        if (name != "forget" or overwrites) and (why := foreign(getattr(type(policy), name))):
+            raise Cannot(why)
 
 
 def _aligned(array: NDArray[Any]) -> NDArray[Any]:

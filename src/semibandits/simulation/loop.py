@@ -6,15 +6,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from semibandits import rng
+from semibandits.agent import IndexAgent
 from semibandits.errors import SemiBanditError
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.types import Environment, Items, Weights, total
 
 
-def play(task: Task, run: int, tick: Tick | None = None) -> Outcome:
-    """This run of the task."""
+def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | None = None) -> Outcome:
+    """This run of the task. An agent that is handed in can be looked at afterwards."""
     problem = task.problem
-    agent = task.agent(run)
+    agent = agent or task.agent(run)
     best = problem.optimum
     best_mean = total(problem.means, best)
     world = World(problem.environment, task.seed, run, task.horizon)

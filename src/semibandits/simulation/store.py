@@ -28,22 +28,22 @@ class Store:
         path = self._folder / self._NOTE
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            known = path.exists()
-            empty = not any(self._folder.iterdir())
+            # Files that another process is just writing begin with a dot.
+            others = any(not file.name.startswith(".") for file in self._folder.iterdir())
+            if not path.exists():
+                if others and not path.exists():
+                    raise BadState(f"{folder} is not empty and holds no experiment")
+                self._write(path, json.dumps(note, indent=1).encode())
+            found = json.loads(path.read_text(encoding="utf-8"))
+            same = found["experiment"] == note["experiment"]
+        except BadState:
+            raise
         except OSError as error:
             raise StoreFailed(f"{folder} cannot be used as a store: {error}") from error
-        if known:
-            try:
-                found = json.loads(path.read_text(encoding="utf-8"))
-                same = found["experiment"] == note["experiment"]
-            except (ValueError, KeyError, TypeError) as error:
-                raise BadState(f"{path} is damaged: {error}") from error
-            if not same:
-                raise BadState(f"{folder} holds another experiment: {found.get('description')!s:.300}")
-        elif not empty:
-            raise BadState(f"{folder} is not empty and holds no experiment")
-        else:
-            self._write(path, json.dumps(note, indent=1).encode())
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadState(f"{path} is damaged: {error}") from error
+        if not same:
+            raise BadState(f"{folder} holds another experiment: {found.get('description')!s:.300}")
 
     def load(self, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:
         """The finished runs below `runs`: the first run of a block, and what is known of it. Damaged files are not."""

@@ -187,7 +187,7 @@ def _play_elsewhere(
 
 def _collect(futures: dict[Future[Outcome], Block], keep: Callable[[Block, Outcome], None]) -> None:
     for future in as_completed(futures):
-        block = futures[future]
+        block = futures.pop(future)  # and with it the outcome, once it is kept
         try:
             outcome = future.result()
         except WorkerDied as error:
