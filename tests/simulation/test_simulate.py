@@ -277,9 +277,9 @@ def test_plain_work_is_spread_over_processes_where_it_can_be_sent(monkeypatch: p
 
 def test_executors_play_machine_code_too() -> None:
     options: dict[str, object] = {"horizon": 300, "runs": 40, "seed": 2, "record": "solutions"}
-    here = simulate(grid, [ucb, policies.CombUCB1(init="all")], **options)  # type: ignore[arg-type]
+    here = simulate(grid, ucb, **options)  # type: ignore[arg-type]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        there = simulate(grid, [ucb, policies.CombUCB1(init="all")], executor=pool, **options)  # type: ignore[arg-type]
+        there = simulate(grid, ucb, executor=pool, **options)  # type: ignore[arg-type]
     assert here.engine == there.engine == "compiled"
     np.testing.assert_array_equal(there.regret, here.regret)
     np.testing.assert_array_equal(there.solutions, here.solutions)  # type: ignore[arg-type]
