@@ -1,4 +1,4 @@
-"""What simulation costs: `make bench-engine`.
+"""What simulation costs: `make bench`.
 
 Every figure is measured in this run, in turn with the rivals it is compared with; medians of several repetitions.
 

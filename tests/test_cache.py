@@ -53,7 +53,7 @@ def test_an_edited_policy_is_compiled_anew(tmp_path: Path) -> None:
     assert run(cache, source) == [*first[:2], "found"]
     policy = source / "semibandits" / "policies" / "combucb1.py"
     text = policy.read_text()
-    policy.write_text(text.replace("return s[2] + c[0] * s[3]", "return s[2] + 0.5 * c[0] * s[3]"))
+    policy.write_text(text.replace("s[1] * s[2] + c[0]", "s[1] * s[2] + 0.5 * c[0]"))
     second = run(cache, source)
     assert second[2] == "compiled"
     assert second[0] != first[0]
@@ -71,7 +71,7 @@ import semibandits as sb
 class Bold(sb.policies.CombUCB1):
     @staticmethod
     def score(s, c, key, item, p):
-        return s[2] + 0.3 * c[0] * s[3]
+        return s[2] * (s[1] * s[2] + 0.3 * c[0])
 print(sb.simulate(sb.problems.grid_path(2, 0.4), Bold(), horizon=1000, runs=3, seed=0).engine)
 """
 

@@ -23,7 +23,7 @@ MUTANTS = {
     "maximise 1 - w": ("agent.py", "_x_of_cost, _cost_of_x, _negated_cost_of_x)", "_x_of_cost, _cost_of_x, _same)"),
     "one stream for world and policy": ("rng.py", "POLICY = 1", "POLICY = 0"),
     "natural log to base 2": (POLICY, "sqrt(p[0] * log(", "sqrt(p[0] * 1.4427 * log("),
-    "width 1/count": (POLICY, "sum_ / count, 1.0 / sqrt(count))", "sum_ / count, 1.0 / count)"),
+    "width 1/count": (POLICY, "sum_, 1.0 / sqrt(count))", "sum_, 1.0 / count)"),
     "the oldest of Init's observations wins": (
         "agent.py",
         "self.init_round[items] < round",

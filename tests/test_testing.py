@@ -7,6 +7,7 @@ import pytest
 
 from semibandits import environments, policies, sets
 from semibandits.errors import ConformanceError
+from semibandits.kernel import where
 from semibandits.rng import below, uniform
 from semibandits.testing import check_environment, check_policy, check_set
 from semibandits.types import Clock, Environment, FeasibleSet, Items, Params, Scalar, Stats, Weights
@@ -170,7 +171,9 @@ def test_check_environment_finds(environment: Environment, says: str) -> None:
 
 
 class Infinite(policies.CombUCB1):
-    prior = (0.0, 0.0, np.inf, 0.0)
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return where(s[0] > 0.0, s[1], np.inf)
 
 
 class Branching(policies.CombUCB1):
@@ -184,7 +187,7 @@ class Branching(policies.CombUCB1):
 class Uncompilable(policies.CombUCB1):
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        return s[2] + c[0] * s[3] * len(f"{key:x}") ** 0
+        return s[2] + c[0] * len(f"{key:x}") ** 0
 
 
 class Wordy(policies.CombUCB1):
@@ -194,17 +197,17 @@ class Wordy(policies.CombUCB1):
 
 
 class Halfhearted(policies.CombUCB1):
-    """Takes back count and sum, but not the mean."""
+    """Takes back count and sum, but not the width."""
 
     @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
-        return (s[0] - 1.0, s[1] - x, s[2], s[3])
+        return (s[0] - 1.0, s[1] - x, s[2])
 
 
 class Miscounting(policies.CombUCB1):
     @staticmethod
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
-        return (s[0] + 2.0, s[1] + x, s[2], s[3])
+        return (s[0] + 2.0, s[1] + x, s[2])
 
 
 class Lucky(policies.CombUCB1):

@@ -28,9 +28,8 @@ class CombUCB1(IndexPolicy):
     alpha: float = 1.5
     init: Init = "paper"
 
-    # (count, sum, mean, 1 / sqrt(count)): the last two are kept so that a score is one multiplication and one addition.
-    # An unseen item has "mean" 1 and no width: the upper bound of the weights.
-    prior: ClassVar[Stats] = (0.0, 0.0, 1.0, 0.0)
+    # (count, sum, 1 / sqrt(count)): with the last one, r, the score is r · (sum · r + sqrt(alpha · log(t-1))).
+    prior: ClassVar[Stats] = (0.0, 0.0, 0.0)
     random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -50,15 +49,14 @@ class CombUCB1(IndexPolicy):
     @staticmethod
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
         count, sum_ = s[0] + 1.0, s[1] + x
-        return (count, sum_, sum_ / count, 1.0 / sqrt(count))
+        return (count, sum_, 1.0 / sqrt(count))
 
     @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
         count, sum_ = s[0] - 1.0, s[1] - x
         seen = count > 0.0
-        some = where(seen, count, 1.0)
-        return (count, where(seen, sum_, 0.0), where(seen, sum_ / some, 1.0), where(seen, 1.0 / sqrt(some), 0.0))
+        return (count, where(seen, sum_, 0.0), where(seen, 1.0 / sqrt(where(seen, count, 1.0)), 0.0))
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        return s[2] + c[0] * s[3]
+        return where(s[2] > 0.0, s[2] * (s[1] * s[2] + c[0]), 1.0)

@@ -1,6 +1,7 @@
 """The front door: many runs of many policies on one problem."""
 
 import datetime
+import functools
 import os
 import platform
 import time
@@ -187,6 +188,7 @@ def _parameters(task: Task) -> dict[str, Any]:
     return {"policy": type(task.policy).__name__, **plain, "init": task.agent(run=0).init}
 
 
+@functools.cache
 def _versions() -> dict[str, str]:
     from importlib.metadata import version  # costs more than all of this module
 
