@@ -273,7 +273,7 @@ def enough_rounds(problem: sb.Problem, sizes: Sizes) -> int:
 MEMORY = """
 from common import peak_memory, play, top_k
 problem = top_k(1000, 50)
-play(problem, horizon=1, runs=1)
+play(problem, horizon=10, runs=1)
 before = peak_memory()
 play(problem, horizon={horizon}, runs={runs}, threads={threads})
 print(before, peak_memory())
@@ -355,8 +355,8 @@ def fresh(code: str, cache: str | None = None) -> str:
 def first_call(problem: sb.Problem) -> float:
     """Seconds of the first call, in which compiling happens."""
     start = time.perf_counter()
-    play(problem, horizon=1, runs=LANES)
-    play(problem, horizon=1, runs=2 * LANES, threads=2)
+    play(problem, horizon=100, runs=LANES)
+    play(problem, horizon=100, runs=2 * LANES, threads=2)
     return time.perf_counter() - start
 
 
@@ -378,7 +378,7 @@ def same_regret(where: str, ours: Mean, who: str, theirs: Mean) -> Goal:
 def engine_name() -> str:
     """What simulated ours."""
     problem = sb.problems.grid_path(4, SIGMA)
-    return sb.simulate(problem, sb.policies.CombUCB1(), horizon=1, runs=1, seed=0, progress=False).engine
+    return sb.simulate(problem, sb.policies.CombUCB1(), horizon=100, runs=LANES, seed=0, progress=False).engine
 
 
 def build(folder: Path) -> tuple[Path | None, str]:

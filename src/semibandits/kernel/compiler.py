@@ -10,6 +10,7 @@ every policy, set and environment. The number of lanes, `LANES`, is such a place
 import dis
 import functools
 import math
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CellType, FunctionType, ModuleType
@@ -20,7 +21,7 @@ import numpy as np
 from semibandits.digest import digest
 from semibandits.kernel import internals, maths
 
-PACKAGE = Path(__file__).parent.parent
+PACKAGE = f"{Path(__file__).parent.parent}{os.sep}"
 SPECIAL_FUNCTIONS = (maths.betaincinv, maths.ndtri_exp, maths.xlogy)
 
 
@@ -112,7 +113,7 @@ class _Compiler:
             self._made_of.append(self._seen[function])
             return
         self._seen[function] = len(self._seen)
-        self.ours &= Path(function.__code__.co_filename).is_relative_to(PACKAGE)
+        self.ours &= _is_ours(function)
         self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
@@ -171,6 +172,10 @@ class _Compiler:
         return self._compile(value) if isinstance(value, FunctionType) else value
 
 
+def _is_ours(function: FunctionType) -> bool:
+    return function.__code__.co_filename.startswith(PACKAGE)
+
+
 def _is_primitive(value: Any) -> bool:
     try:
         return value in _primitives() or value in SPECIAL_FUNCTIONS
@@ -202,7 +207,7 @@ def foreign(function: Any, seen: frozenset[Any] = frozenset()) -> str:
     where = f"{function.__name__}() uses"
     before: dis.Instruction | None = None
     module: Any = None
-    for step in dis.get_instructions(function):
+    for step in () if _is_ours(function) else dis.get_instructions(function):
         if step.argrepr in ("**", "**="):
             if before is None or before.argval != 2:
                 return f"{where} a power: write products, or a square as x ** 2"

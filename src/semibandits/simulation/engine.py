@@ -83,6 +83,10 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
     )
 
 
+_COMPARED: set[Kernel] = set()
+"""Those that did the same as the plain loop, in this process."""
+
+
 class Cannot(Exception):
     """Why something cannot be compiled."""
 
@@ -151,7 +155,9 @@ class Engine:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             says = next((line for line in lines if not line.startswith("Failed in nopython")), type(error).__name__)
             raise Cannot(f"it cannot be compiled: {says}") from error
-        self._compare()
+        if self._kernel not in _COMPARED:
+            self._compare()
+            _COMPARED.add(self._kernel)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
