@@ -263,7 +263,7 @@ def total(weights: Weights, items: Items | slice) -> float:
 
 def up_to_date(thing: object, compiled: str, plain: str) -> bool:
     """Whether neither the object nor a subclass has overridden the plain method and left the compiled one as it was."""
-    if plain in vars(thing):
+    if plain in getattr(thing, "__dict__", ()):
         return False
     classes = type(thing).__mro__
     owner = {name: next(i for i, one in enumerate(classes) if name in vars(one)) for name in (compiled, plain)}

@@ -103,8 +103,9 @@ class Engine:
         if draw is None:
             raise Cannot(f"{problem.environment!r} draws its weights in Python")
         for table in problem.environment.tables:
-            if table.dtype not in TABLE_TYPES:
-                raise Cannot(f"{problem.environment!r} has a table of {table.dtype}, not of float64 or int64")
+            kind = table.dtype if isinstance(table, np.ndarray) else type(table).__name__
+            if kind not in TABLE_TYPES:
+                raise Cannot(f"{problem.environment!r} has a table of {kind}, not an array of float64 or int64")
         self._task, self._solver, self._lanes = task, solver, lanes
         agent = task.agent(run=0)
         self._params = agent.params
@@ -214,7 +215,7 @@ class Engine:
             state.block,
             self._facts,
             self._params,
-            self._task.problem.environment.tables,
+            tuple(self._task.problem.environment.tables),
             self._solver.data,
             state.work,
         )
@@ -315,7 +316,7 @@ def _form(thing: Any, compiled: str, plain: str) -> Any:
 
 def _check_policy(policy: IndexPolicy, overwrites: bool) -> None:
     for name in ("clock", "observe", "score", "forget"):
-        if name in vars(policy):
+        if name in getattr(policy, "__dict__", ()):
             raise Cannot(f"{policy!r} has a {name}() of its own")
         if (name != "forget" or overwrites) and (why := foreign(getattr(type(policy), name))):
             raise Cannot(why)
