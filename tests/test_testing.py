@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+import worlds
 from semibandits import environments, policies, sets
 from semibandits.errors import ConformanceError
 from semibandits.kernel import where
@@ -281,3 +282,28 @@ def test_the_checks_want_the_right_things() -> None:
     for check in (check_set, check_environment, check_policy):
         with pytest.raises(ConformanceError, match="expected a"):
             check(None)  # type: ignore[operator]
+
+
+class LastOfTied(worlds.Window):
+    """A compiled oracle that breaks ties in another way than `argmax`."""
+
+    @staticmethod
+    def best_window(w: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
+        width = data[0][0]
+        best, start = 0.0, -1
+        for first in range(w.size - width + 1):
+            total = 0.0
+            for item in range(first, first + width):
+                total += w[item]
+            if total > 0.0 and total >= best:
+                best, start = total, first
+        for k in range(width):
+            out[k] = start + k
+        return 0 if start < 0 else width
+
+
+def test_compiled_oracles_and_draws_are_compared_with_the_plain_ones() -> None:
+    check_set(worlds.Window(8, 3))
+    with pytest.raises(ConformanceError, match=r"the compiled solver\(\) answers .*, argmax"):
+        check_set(LastOfTied(8, 3))
+    check_environment(worlds.Steps([0.3, 0.6, 0.9]))

@@ -13,14 +13,14 @@ import numpy as np
 from semibandits import rng
 from semibandits.environments import Table
 from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
-from semibandits.kernel import LANES, bound, compiled, score_of
+from semibandits.kernel import LANES, compiled
+from semibandits.sets.lanes import answers
 from semibandits.types import (
     Environment,
     FeasibleSet,
     Game,
     IndexPolicy,
     Items,
-    Solver,
     Stats,
     Weights,
     total,
@@ -210,36 +210,13 @@ def _check_solver(feasible: FeasibleSet, trial_weights: list[Weights]) -> None:
     for start in range(0, len(trial_weights), int(LANES)):
         some = trial_weights[start : start + int(LANES)]
         padded = np.stack([some[min(lane, len(some) - 1)] for lane in range(int(LANES))], axis=1)
-        chosen = _compiled_answers(solver, padded, feasible.max_size)
+        chosen = answers(solver, padded, feasible.max_size)
         for lane, w in enumerate(some):
             answer, expected = [item for item in chosen[lane] if item < feasible.n_items], feasible.argmax(w).tolist()
             _demand(
                 answer == expected,
                 f"the compiled solver() answers {answer}, argmax {expected}, for {w.tolist()!r:.300}",
             )
-
-
-def _compiled_answers(solver: Solver, weights: Weights, max_size: int) -> list[list[int]]:
-    """The solver's answers for weights[:, lane], padded with n_items."""
-    n_items, lanes = weights.shape
-    if solver.make_work is None:
-        one = compiled(solver.function)
-        answers = []
-        for lane in range(lanes):
-            out = np.full(max_size, n_items, dtype=np.int64)
-            numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
-            size = one(weights[:, lane].copy(), out, solver.data, numbers, integers)
-            _demand(0 <= size <= max_size, f"the compiled solver() returned size {size}, max_size is {max_size}")
-            answers.append(out[:size].tolist())
-        return answers
-    chosen, trouble = np.zeros((max_size, lanes), dtype=np.uint32), np.zeros(lanes)
-    bound(solver.function, {score_of: _weight_of})(weights, solver.data, solver.make_work(lanes), chosen, trouble)
-    _demand(not trouble.any(), "the compiled solver() sees trouble in finite weights")
-    return chosen.T.tolist()
-
-
-def _weight_of(view: Any, item: Any, lane: Any) -> Any:
-    return view[item, lane]
 
 
 @_conforming

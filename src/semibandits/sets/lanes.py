@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.kernel import LANES, lowest_bit
+from semibandits.kernel import LANES, bound, compiled, lowest_bit, score_of
+from semibandits.types import Solver, Weights
 
 
 def ascending(chosen: Any, n_items: Any, words: Any) -> None:
@@ -29,3 +30,24 @@ def ascending(chosen: Any, n_items: Any, words: Any) -> None:
         while k < size:
             chosen[k, lane] = n_items
             k += np.uint32(1)
+
+
+def answers(solver: Solver, weights: Weights, max_size: int) -> list[list[int]]:
+    """What the compiled solver chooses for weights[:, lane], for each of LANES lanes; n_items stands for nothing."""
+    n_items, lanes = weights.shape
+    if solver.make_work is None:
+        one = compiled(solver.function)
+        chosen = np.full((max_size, lanes), n_items)
+        for lane in range(lanes):
+            out = np.full(max_size + n_items, n_items)
+            numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
+            size = one(weights[:, lane].copy(), out[:max_size], solver.data, numbers, integers)
+            chosen[:size, lane] = out[:size]
+    else:
+        chosen, trouble = np.zeros((max_size, lanes), dtype=np.uint32), np.zeros(lanes)
+        bound(solver.function, {score_of: _weight_of})(weights, solver.data, solver.make_work(lanes), chosen, trouble)
+    return chosen.T.tolist()
+
+
+def _weight_of(view: Any, item: Any, lane: Any) -> Any:
+    return view[item, lane]
