@@ -1,6 +1,7 @@
 """The shipped checks find what is wrong with a set, an environment, a policy."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
