@@ -50,7 +50,7 @@ class Wobbling(IndexPolicy):
 
     @staticmethod
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
-        coin = where(uniform(key, item) < x, 1.0, 0.0)
+        coin = where(uniform(key, item) < 0.25 + 0.5 * x, 1.0, 0.0)
         return (s[0] + 1.0, s[1] + x, s[2] + coin, squeezed(s[3]), s[4] + round)
 
     @staticmethod
