@@ -183,13 +183,13 @@ class Branching(policies.CombUCB1):
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        return s[2] + np.max(item)
+        return s[2] + item[0]
 
 
 class Uncompilable(policies.CombUCB1):
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        return s[2] + c[0] * len(f"{key:x}") ** 0
+        return s[2] + c[0] * len(f"{key:x}")
 
 
 class Wordy(policies.CombUCB1):
@@ -308,3 +308,33 @@ def test_compiled_oracles_and_draws_are_compared_with_the_plain_ones() -> None:
     with pytest.raises(ConformanceError, match=r"the compiled solver\(\) answers .*, argmax"):
         check_set(LastOfTied(8, 3))
     check_environment(worlds.Steps([0.3, 0.6, 0.9]))
+
+
+class Exponential(policies.CombUCB1):
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return np.exp(-s[0])
+
+
+class Ticking(Lucky):
+    @staticmethod
+    def clock(round: int, key: int, p: Params) -> Clock:
+        return (round,)
+
+
+class Timeless(Lucky):
+    @staticmethod
+    def clock(round: int, key: int, p: Params) -> Clock:
+        return ()
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return s[1] / (s[0] + 1.0) + uniform(key, item)
+
+
+def test_check_policy_knows_what_will_not_compile() -> None:
+    with pytest.raises(ConformanceError, match=r"score would not give the same bits .* numpy\.exp"):
+        check_policy(Exponential())
+    with pytest.raises(ConformanceError, match="clock of a random policy must give floats"):
+        check_policy(Ticking())
+    check_policy(Timeless())

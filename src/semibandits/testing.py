@@ -13,7 +13,7 @@ import numpy as np
 from semibandits import rng
 from semibandits.environments import Table
 from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
-from semibandits.kernel import LANES, compiled
+from semibandits.kernel import LANES, compiled, foreign
 from semibandits.sets.lanes import answers
 from semibandits.types import (
     Environment,
@@ -23,6 +23,7 @@ from semibandits.types import (
     Items,
     Stats,
     Weights,
+    is_float,
     total,
     up_to_date,
 )
@@ -299,6 +300,9 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
     _demand(trials >= 1, f"trials must be at least 1, got {trials}")
     forgets = type(policy).forget is not IndexPolicy.forget
     _demand(forgets or policy.init != "paper", "init='paper' overwrites observations, so it needs forget()")
+    for name in ("clock", "observe", "score", *(["forget"] if forgets else [])):
+        why = foreign(getattr(type(policy), name))
+        _demand(not why, f"{name} would not give the same bits in machine code: {why}")
     generator = np.random.default_rng(seed)
     p = policy.params(Game(n_items=trials, max_size=max(1, trials // 4), horizon=10_000))
     prior = policy.prior
@@ -309,7 +313,10 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
         key = rng.key(seed, 0, round, rng.POLICY) if policy.random else 0
         clock = _call(policy.clock, "", round, key, p)
         _demand(bool(np.isfinite(clock).all()), f"clock must be finite in round {round}, got {clock!r:.200}")
-        _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
+        if policy.random:
+            _demand(all(map(is_float, clock)), f"the clock of a random policy must give floats, got {clock!r:.200}")
+        if clock:
+            _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
         scores = _call(policy.score, "on arrays", stats, clock, key, numbers, p)
         _demand(np.shape(scores) == (trials,), f"score on arrays must return one number per item, got {scores!r:.200}")
         if not np.isfinite(scores).all():

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
+from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, Unsupported
 
 Items: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.float64]
@@ -188,7 +188,12 @@ class Environment(ABC):
         draw = self.drawing()
         if draw is None:
             raise Unsupported(f"{type(self).__name__} must define draw() or weights()")
-        drawn: Weights = draw(round, key, self._numbers if items is None else items, self.tables)
+        chosen = self._numbers if items is None else items
+        drawn: Weights = draw(round, key, chosen, self.tables)
+        if np.shape(drawn)[-1:] != chosen.shape:
+            raise BadWeights(
+                f"draw() must work on arrays of items (where() instead of if): of {chosen.size} it made {drawn!r:.100}"
+            )
         return drawn
 
     @cached_property
@@ -240,7 +245,8 @@ class IndexPolicy(ABC):
         """The item's score, what the oracle adds up; finite also for an item nobody has seen."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        shown = (f"{name}={value!r}" for name, value in getattr(self, "__dict__", {}).items() if name[0] != "_")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 Policy: TypeAlias = IndexPolicy
@@ -268,3 +274,8 @@ def up_to_date(thing: object, compiled: str, plain: str) -> bool:
     classes = type(thing).__mro__
     owner = {name: next(i for i, one in enumerate(classes) if name in vars(one)) for name in (compiled, plain)}
     return owner[compiled] <= owner[plain]
+
+
+def is_float(number: Any) -> bool:
+    """Also a NumPy number, or what `where` makes of one."""
+    return np.ndim(number) == 0 and np.asarray(number).dtype == np.float64

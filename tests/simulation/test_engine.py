@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
+from semibandits.kernel import where
+from semibandits.rng import uniform
 from semibandits.simulation import engine as engine_module
 from semibandits.simulation.engine import Cannot, Engine
 from semibandits.simulation.task import Outcome, Task
@@ -391,3 +393,19 @@ def test_a_long_record_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole is not None
     assert pieces is not None
     same(pieces, whole)
+
+
+def test_where_in_a_random_clock() -> None:
+    greedy = policy(random=True, clock=coin_of_the_round, score=sometimes)
+    one = task(PROBLEMS["small top-k"], greedy, horizon=500)
+    fast = Engine(one).play(0, 2)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, 2))
+
+
+def coin_of_the_round(round: int, key: int, p: Params) -> Clock:
+    return (where(uniform(key, 1000) < 0.2, 1.0, 0.0),)
+
+
+def sometimes(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+    return s[1] / (s[0] + 1.0) + c[0] * uniform(key, item)

@@ -18,6 +18,7 @@ from scipy import stats
 from reference import PaperCombUCB1, paths, value
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
 from semibandits.simulation import work
+from semibandits.types import IndexPolicy
 
 grid = problems.grid_path(2, 0.4)
 ucb = policies.CombUCB1()
@@ -354,3 +355,39 @@ def test_ctrl_c_stops_everything(kind: str) -> None:
     assert said == "stopped 1\n"
     with pytest.raises(ProcessLookupError):  # nobody is left of the session
         os.killpg(process.pid, 0)
+
+
+class Plain(policies.CombUCB1):
+    """Prints itself as its class does, without its parameter."""
+
+    def __init__(self, bonus: float) -> None:
+        super().__init__()
+        object.__setattr__(self, "_bonus", bonus)
+
+    __repr__ = IndexPolicy.__repr__
+
+
+def test_policies_that_print_alike_are_numbered() -> None:
+    result = simulate(grid, [Plain(0.1), ucb, Plain(0.2)], horizon=10, runs=1, seed=0)
+    assert result.policies == (
+        "Plain(alpha=1.5, init='paper')",
+        "CombUCB1(alpha=1.5, init='paper')",
+        "Plain(alpha=1.5, init='paper') #2",
+    )
+    assert result.compare(ucb, 0).a == result.policies[1]
+    with pytest.raises(errors.BadArgument, match="not the class"):
+        simulate(grid, policies.CombUCB1, horizon=10, runs=1, seed=0)  # type: ignore[arg-type]
+
+
+class Branching(environments.Independent):
+    def __init__(self) -> None:
+        super().__init__(np.array([0.5, 0.5]), (0.0, 1.0), ())
+
+    @staticmethod
+    def quantile(u: object, item: object, tables: object) -> object:
+        return 1.0 if np.max(u) < 0.5 else 0.0  # type: ignore[call-overload]
+
+
+def test_a_draw_that_does_not_work_on_arrays() -> None:
+    with pytest.raises(errors.BadWeights, match=r"draw\(\) must work on arrays of items"):
+        simulate(Problem(sets.TopK(2, 1), Branching()), ucb, horizon=10, runs=1, seed=0)

@@ -15,7 +15,7 @@ from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Arrays, IndexPolicy, Solver, total, up_to_date
+from semibandits.types import Arrays, IndexPolicy, Solver, is_float, total, up_to_date
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 INDEX = np.uint32
@@ -118,7 +118,7 @@ class Engine:
             clock = policy.clock(task.horizon, 0, agent.params)
         except Exception as error:
             raise Cannot(f"the clock of {policy!r} raised {type(error).__name__}: {error}") from error
-        if policy.random and not all(isinstance(number, float) for number in clock):
+        if policy.random and not all(is_float(number) for number in clock):
             raise Cannot(f"the clock of {policy!r} must give floats, got {clock!r:.100}")
         self._kernel = Kernel(
             clock=type(policy).clock,

@@ -107,7 +107,8 @@ def _theorem_6(result: SimulationResult) -> NDArray[np.float64]:
     wanted = {"policy": "CombUCB1", "alpha": 1.5, "init": "paper"}
     if not any(wanted.items() <= parameters.items() for parameters in facts["parameters"]):
         raise Unsupported(
-            f"the paper's bound is of CombUCB1(alpha=1.5, init='paper'); here are {result.policies!r:.300}"
+            "the paper's bound is of CombUCB1 with alpha=1.5 and init='paper'; what played here is "
+            f"{facts['parameters']!r:.300}"
         )
     L, K, (lo, hi) = facts["n_items"], facts["max_size"], facts["bounds"]
     # All scales with hi - lo, but for the additive term: a round loses no more than K max(hi, 0) - K min(lo, 0).

@@ -31,7 +31,7 @@ def simulate(
     *,
     horizon: int,
     runs: int,
-    seed: int,
+    seed: int | None,
     threads: int | None = None,
     checkpoints: ArrayLike | None = None,
     regret: RegretKind = "expected",
@@ -47,7 +47,7 @@ def simulate(
 
     Run r depends on the problem, the policy, the seed and r alone: fewer runs or (for policies that do not use it) a
     shorter horizon give a prefix of the same numbers, and all policies face the same worlds. A `Learner` with the same
-    seed decides as run 0 does.
+    seed decides as run 0 does. `seed=None` draws one, which the result tells.
 
     `regret="expected"` adds up the gaps of the chosen solutions; `"realised"` what the optimum would have earned more
     with the weights as drawn. The rounds of initialisation count. `checkpoints` are the rounds at which regret is
@@ -76,7 +76,9 @@ def simulate(
         [policies] if isinstance(policies, IndexPolicy) else list(policies) if isinstance(policies, Iterable) else []
     )
     if not listed or not all(isinstance(policy, IndexPolicy) for policy in listed):
-        raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}")
+        classes = any(isinstance(policy, type) for policy in (policies, *listed))
+        hint = ": an instance, such as CombUCB1(), is wanted, not the class" if classes else ""
+        raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}{hint}")
     horizon = check_count("horizon", horizon, BadArgument)
     runs = check_count("runs", runs, BadArgument)
     regret = check_choice("regret", regret, RegretKind)
@@ -140,7 +142,7 @@ def simulate(
     return SimulationResult(
         **results,
         rounds=rounds,
-        policies=tuple(repr(policy) for policy in listed),
+        policies=_names(listed),
         problem=repr(problem),
         seed=seed,
         kind=regret,
@@ -161,6 +163,17 @@ def simulate(
             "parameters": [_parameters(task) for task in tasks],
         },
     )
+
+
+def _names(policies: list[IndexPolicy]) -> tuple[str, ...]:
+    """Each policy as it prints itself; those that print alike are numbered."""
+    names: list[str] = []
+    for policy in policies:
+        name, number = repr(policy), 2
+        while name in names:
+            name, number = f"{policy!r} #{number}", number + 1
+        names.append(name)
+    return tuple(names)
 
 
 def _recorded(record: Any) -> frozenset[Recorded]:
@@ -208,9 +221,9 @@ def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int6
     try:
         rounds = np.atleast_1d(np.asarray(checkpoints))
     except ValueError as error:
-        raise BadArgument(f"checkpoints must be a list of rounds, got {checkpoints!r:.200}") from error
+        raise BadArgument(f"checkpoints must be a list of rounds, whole numbers, got {checkpoints!r:.200}") from error
     if rounds.ndim != 1 or rounds.size == 0 or rounds.dtype.kind not in "iu":
-        raise BadArgument(f"checkpoints must be a list of rounds, got {checkpoints!r:.200}")
+        raise BadArgument(f"checkpoints must be a list of rounds, whole numbers, got {checkpoints!r:.200}")
     rounds = rounds.astype(np.int64)
     if rounds[0] < 1 or rounds[-1] > horizon or not (np.diff(rounds) > 0).all():
         raise BadArgument(f"checkpoints must ascend from at least 1 to at most {horizon}, got {checkpoints!r:.200}")

@@ -43,7 +43,9 @@ class Store:
         except (ValueError, KeyError, TypeError) as error:
             raise BadState(f"{path} is damaged: {error}") from error
         if not same:
-            raise BadState(f"{folder} holds another experiment: {found.get('description')!s:.300}")
+            held = f"{found.get('description')!s:.300}"
+            differs = "; this one differs in data or code" if held == description[:300] else ""
+            raise BadState(f"{folder} holds another experiment: {held}{differs}")
 
     def load(self, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:
         """The finished runs below `runs`: the first run of a block, and what is known of it. Damaged files are not."""
