@@ -140,7 +140,7 @@ def test_lane_loops_with_and_without_the_pipeline() -> None:
         out = np.zeros((3, 8))
         bound(lane_sum, {missing: twice, LANES: 8}, lanes=lanes)(rows, which, out)
         np.testing.assert_array_equal(out, expected)
-    with pytest.raises(NotImplementedError, match="missing"):
+    with pytest.raises(RuntimeError, match="missing must be bound"):
         missing(1.0)
 
 

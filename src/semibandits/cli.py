@@ -37,11 +37,8 @@ def reproduce(runs: int, largest: int, seed: int, as_json: bool) -> None:
         sys.exit(130)
     agreeing = sum(cell.agrees for cell in cells)
     if as_json:
-        click.echo(
-            json.dumps(
-                {"horizon": figure_1c.HORIZON, "runs": runs, "seed": seed, "cells": [cell._asdict() for cell in cells]}
-            )
-        )
+        facts = {"horizon": figure_1c.HORIZON, "runs": runs, "seed": seed}
+        click.echo(json.dumps({**facts, "cells": [cell._asdict() for cell in cells]}))
     else:
         click.echo(f"Regret of CombUCB1 on the grid-path problem, n = {figure_1c.HORIZON:,}, {runs} runs (Figure 1c)\n")
         click.echo(figure_1c.table(cells))

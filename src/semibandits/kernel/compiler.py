@@ -37,7 +37,7 @@ def placeholder(name: str) -> Any:
     """A function or constant that is not there yet: `bound` puts another in its place."""
 
     def missing(*arguments: Any) -> Any:
-        raise NotImplementedError(f"{name} must be bound before it is called")
+        raise RuntimeError(f"{name} must be bound before it is called")
 
     missing.__name__ = name
     return missing
