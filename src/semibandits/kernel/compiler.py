@@ -114,7 +114,7 @@ class _Compiler:
             return
         self._seen[function] = len(self._seen)
         self.ours &= _is_ours(function)
-        self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
+        self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__, _has_lane_loops(function)]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
             if _is_primitive(value) or isinstance(value, ModuleType | type):
@@ -146,7 +146,7 @@ class _Compiler:
         twin.__qualname__ = name
         twin.__kwdefaults__ = function.__kwdefaults__
         options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
-        if not getattr(function, "lane_loops", False):
+        if not _has_lane_loops(function):
             options["forceinline"] = True
         elif self._pipeline is not None:
             options["pipeline_class"] = self._pipeline
@@ -170,6 +170,10 @@ class _Compiler:
         if _is_primitive(value):
             return _primitives().get(value) or internals.scipy_function(value.__name__)
         return self._compile(value) if isinstance(value, FunctionType) else value
+
+
+def _has_lane_loops(function: FunctionType) -> bool:
+    return getattr(function, "lane_loops", False) is True
 
 
 def _is_ours(function: FunctionType) -> bool:
