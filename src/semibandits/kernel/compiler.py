@@ -7,7 +7,6 @@ function that `f` calls is compiled too. `f` itself stays what it was. No fast-m
 every policy, set and environment. The number of lanes, `LANES`, is such a placeholder.
 """
 
-import dis
 import functools
 import math
 import os
@@ -204,6 +203,8 @@ def foreign(function: Any, seen: frozenset[Any] = frozenset()) -> str:
 
     The compiler knows many functions, but of most of them NumPy has versions of its own.
     """
+    import dis  # only for what is to be compiled
+
     if not isinstance(function, FunctionType):
         return f"{function!r:.100} is not a plain function"
     if function in seen:

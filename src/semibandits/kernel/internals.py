@@ -14,9 +14,8 @@ import contextlib
 import functools
 import hashlib
 import os
-import pickle
+import secrets
 import sys
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +174,8 @@ def keep_on_disk(dispatcher: Any, token: str) -> None:
 
 @functools.cache
 def _keyed_cache() -> Any:
+    import pickle
+
     import llvmlite
     import numba
     from numba.core.caching import _Cache
@@ -210,7 +211,7 @@ def _keyed_cache() -> Any:
             try:
                 code = dumps(result._reduce())
                 path = self._path(signature, result.codegen)
-                beside = path.with_suffix(f".{uuid.uuid4().hex}")
+                beside = path.with_suffix(f".{secrets.token_hex(8)}")
                 try:
                     beside.write_bytes(hashlib.sha256(code).digest() + code)
                     beside.replace(path)
