@@ -1,4 +1,7 @@
-"""Draws the two problems of the paper with their item numbers, from the actual sets: `python docs/pictures.py`."""
+"""Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
+
+The two problems of the paper with their item numbers; and regret as `SimulationResult.plot` shows it (Matplotlib).
+"""
 
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -79,9 +82,20 @@ def k_path(n_items: int = 12, k: int = 3) -> str:
     return page(140 + 130 * k, 70 * paths, f"KPaths({n_items}, {k}): items, best path", parts)
 
 
+def regret(path: Path) -> None:
+    import matplotlib
+
+    problem = sb.problems.grid_path(m=3, sigma=0.2)
+    policies = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
+    result = sb.simulate(problem, policies, horizon=10_000, runs=20, seed=0)
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "", "figure.figsize": (7.0, 4.5)}):
+        result.plot().figure.savefig(path, metadata={"Date": None})  # type: ignore[union-attr]
+
+
 PICTURES = {"grid_path.svg": grid_path, "k_path.svg": k_path}
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, draw in PICTURES.items():
         (FOLDER / name).write_text(draw(), encoding="utf-8")
+    regret(FOLDER / "regret.svg")
