@@ -33,6 +33,7 @@ import numpy as np
 
 import semibandits as sb
 from common import Goal, Mean, Table, in_turn, machine, play, print_document, timed, top_k
+from loops import numpy_grid, numpy_top_k
 
 SIGMA = 0.2
 CACHE = "SEMIBANDITS_CACHE"
@@ -139,57 +140,6 @@ def grid_of_size(m: int, sizes: Sizes, program: Path | None, table: Table) -> No
     table.goals.append(same_regret(f"m = {m}, {short:,} rounds", checked, "NumPy", Mean.of(regrets)))
 
 
-def numpy_grid(m: int, sigma: float, horizon: int, generator: np.random.Generator) -> float:
-    """One run as it is written for a paper: vectors over the edges, plain loops over the grid. Returns the regret."""
-    side = m + 1
-    grid_means = np.full((side, side, 2), 0.5 - sigma / 2)  # [row, column, 0] leads down, [row, column, 1] to the right
-    grid_means[:, 0, 0] = grid_means[m, :, 1] = 0.5 + sigma / 2
-    means = grid_means.ravel()
-    exists = np.ones((side, side, 2), dtype=bool)
-    exists[m, :, 0] = exists[:, m, 1] = False
-
-    def longest_path(weights: np.ndarray) -> list[int]:
-        w = weights.tolist()
-        best = [0.0] * (side * side)
-        right = [False] * (side * side)
-        for row in range(m, -1, -1):
-            for column in range(m, -1, -1):
-                node = row * side + column
-                if row < m and column < m:
-                    down_total = w[2 * node] + best[node + side]
-                    right_total = w[2 * node + 1] + best[node + 1]
-                    right[node] = right_total > down_total
-                    best[node] = right_total if right[node] else down_total
-                elif row < m:
-                    best[node] = w[2 * node] + best[node + side]
-                elif column < m:
-                    right[node] = True
-                    best[node] = w[2 * node + 1] + best[node + 1]
-        path, node = [], 0
-        for _ in range(2 * m):
-            path.append(2 * node + right[node])
-            node += 1 if right[node] else side
-        return path
-
-    unseen = exists.ravel().astype(float)
-    estimates = np.zeros(means.size)
-    counts = np.ones(means.size)
-    optimum = 2 * m * (0.5 + sigma / 2)
-    regret = 0.0
-    for t in range(1, horizon + 1):
-        initial = bool(unseen.any())
-        path = longest_path(unseen if initial else estimates + np.sqrt(1.5 * math.log(t - 1) / counts))
-        weights = generator.random(2 * m) < means[path]
-        if initial:
-            estimates[path] = weights
-            unseen[path] = 0.0
-        else:
-            counts[path] += 1
-            estimates[path] += (weights - estimates[path]) / counts[path]
-        regret += optimum - means[path].sum()
-    return regret
-
-
 def topk(sizes: Sizes) -> list[Table]:
     """The simplest feasible set of all, where rivals exist."""
     table = Table("Top-k: means 0.6 for k of the items, 0.4 for the others; one thread")
@@ -218,25 +168,6 @@ def topk(sizes: Sizes) -> list[Table]:
         checked = Mean.of(play(problem, horizon=horizon, runs=LANES))
         table.goals.append(same_regret(f"({n_items}, {k})", checked, "NumPy", Mean.of(regrets)))
     return [table]
-
-
-def numpy_top_k(means: np.ndarray, k: int, horizon: int, generator: np.random.Generator, ticks: int = 1) -> float:
-    """One run with NumPy's own selection. Returns the regret. `ticks`: by how much a round puts the clock on."""
-    n_items = means.size
-    sums = np.zeros(n_items)
-    counts = np.zeros(n_items)
-    optimum = np.sort(means)[-k:].sum()
-    regret = 0.0
-    for t in range(1, horizon + 1):
-        if t * k <= n_items:  # every item once
-            chosen = np.arange((t - 1) * k, t * k)
-        else:
-            scores = sums / counts + np.sqrt(1.5 * math.log(ticks * (t - 1)) / counts)
-            chosen = np.argpartition(scores, n_items - k)[n_items - k :]
-        sums[chosen] += generator.random(k) < means[chosen]
-        counts[chosen] += 1
-        regret += optimum - means[chosen].sum()
-    return float(regret)
 
 
 def scaling(sizes: Sizes) -> list[Table]:

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import Goal, Mean, Table, in_turn, machine, play, print_document, timed, top_k
-from engine import LANES, first_call, numpy_top_k
+from engine import LANES, first_call
+from loops import numpy_top_k
 
 SIZES = ((20, 4), (100, 10), (1000, 50))
 REPEATS = 7

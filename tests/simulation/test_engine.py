@@ -1,61 +1,21 @@
 """One definition: the learner, the plain loop and machine code make the same decisions, bit for bit."""
 
-import math
-from math import exp
+import re
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
+from semibandits import Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.kernel import where
 from semibandits.rng import uniform
 from semibandits.simulation import engine as engine_module
-from semibandits.simulation.engine import Cannot, Engine
-from semibandits.simulation.task import Outcome, Task
+from semibandits.simulation.engine import Engine
+from semibandits.simulation.task import Outcome
 from semibandits.simulation.work import play_with
 from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
-from worlds import LISTED, PROBLEMS, Steps, Sum, Window, Wobbling
-
-ucb = policies.CombUCB1()
-BOTH: Any = frozenset({"counts", "solutions"})
-
-
-def long(*values: Any) -> Any:
-    """Left to the longer campaigns: every combination has to be compiled."""
-    return pytest.param(*values, marks=pytest.mark.long)
-
-
-def task(problem: Problem, policy: IndexPolicy = ucb, horizon: int = 2000, seed: int = 7, **changes: Any) -> Task:
-    checkpoints = np.unique(np.geomspace(1, horizon, num=40).round().astype(np.int64))
-    plain = Task(problem, policy, horizon, seed, checkpoints, "expected", "ignore", BOTH)
-    return plain._replace(**changes)
-
-
-def same(a: Outcome, b: Outcome) -> None:
-    assert a.arrays().keys() == b.arrays().keys()
-    for name, array in a.arrays().items():
-        np.testing.assert_array_equal(array, b.arrays()[name], err_msg=name)
-
-
-def learned(one: Task) -> list[list[int]]:
-    """What a live learner decides in that world."""
-    problem = one.problem
-    learner = Learner(
-        problem.feasible, one.policy, sense=problem.sense, bounds=problem.bounds, seed=one.seed, uncovered="ignore"
-    )
-    decisions = []
-    for round in range(1, one.horizon + 1):
-        decision = learner.ask()
-        weights = problem.environment.weights(round, rng.key(one.seed, 0, round, rng.WORLD), decision.items)
-        learner.tell(decision.id, weights)
-        decisions.append(decision.items.tolist())
-    return decisions
-
-
-def chosen(outcome: Outcome) -> list[list[int]]:
-    assert outcome.solutions is not None
-    return [[item for item in row if item >= 0] for row in outcome.solutions[0].tolist()]
+from tasks import chosen, learned, long, policy, same, task
+from worlds import PROBLEMS, Sum, Window, Wobbling
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -195,55 +155,6 @@ def test_sums_beyond_the_largest_number(name: str) -> None:
     np.testing.assert_array_equal(result.counts, plain.counts)  # type: ignore[arg-type]
 
 
-class Pythonic(Sum):
-    @staticmethod
-    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        return s[1] + 0.0 * (s[1] @ s[1])
-
-
-class OddTopK(sets.TopK):
-    """A subclass that decides otherwise, and knows nothing of compilers."""
-
-    def argmax(self, weights: Any) -> Any:
-        return np.arange(self.k)
-
-
-class OddCoins(environments.Bernoulli):
-    def weights(self, round: int, key: Any, items: Any = None) -> Any:
-        return 1.0 - super().weights(round, key, items)
-
-
-def test_what_cannot_be_compiled_is_played_plainly_and_says_why() -> None:
-    coins = environments.Bernoulli([0.2, 0.5, 0.9])
-    cases = [
-        (Problem(sets.TopK(3, 1), coins), Pythonic(), "cannot be compiled"),
-        (Problem(OddTopK(3, 1), coins), ucb, "has no oracle for the compiler"),
-        (Problem(sets.TopK(3, 1), OddCoins([0.2, 0.5, 0.9])), ucb, "draws its weights in Python"),
-        (Problem(sets.TopK(3, 1), environments.Custom(lambda g: g.random(3), [0.5] * 3)), ucb, "in Python"),
-        (Problem(sets.Oracle(lambda w: [int(w.argmax())], 3, 1), coins), ucb, "no oracle for the compiler"),
-    ]
-    for problem, policy, says in cases:
-        result = simulate(problem, policy, horizon=1001, runs=2, seed=0, uncovered="ignore")
-        assert result.engine.startswith("plain loop: ")
-        assert says in result.engine
-        with pytest.raises(errors.Unsupported, match=says):
-            simulate(problem, policy, horizon=10, runs=1, seed=0, engine="compiled")
-    odd = simulate(cases[1][0], ucb, horizon=1001, runs=2, seed=0, uncovered="ignore", record="counts")
-    assert odd.counts is not None
-    assert odd.counts[0, 0].tolist() == [1001, 0, 0]
-
-
-def test_the_engine_is_named() -> None:
-    few = simulate(PROBLEMS["grid"], ucb, horizon=100, runs=20, seed=0)
-    assert few.engine == "plain loop: 2,000 rounds are too few to compile for, in one process"
-    more = simulate(PROBLEMS["grid"], ucb, horizon=100, runs=21, seed=0)
-    assert more.engine == "compiled"
-    np.testing.assert_array_equal(few.regret, more.regret[:, :20])
-    mixed = simulate(PROBLEMS["small top-k"], [ucb, Pythonic()], horizon=1001, runs=2, seed=0)
-    assert "CombUCB1(alpha=1.5, init='paper'): compiled; Pythonic(" in mixed.engine
-    assert "plain loop: it cannot be compiled" in mixed.engine
-
-
 class Careless(Window):
     """A compiled oracle that answers nonsense must not harm anybody."""
 
@@ -287,79 +198,19 @@ def test_the_work_space_is_each_runs_own_and_lasts() -> None:
             assert row == ([-1, -1] if call % 10 == 0 else [call % 7, call % 7 + 1])
 
 
+def test_nothing_is_allocated_in_machine_code() -> None:
+    for name in ("grid", "large top-k", "user's set"):
+        engine = Engine(task(PROBLEMS[name], policy()))
+        engine.prepare()
+        (llvm,) = engine._code.inspect_llvm().values()  # type: ignore[attr-defined]
+        assert "define" in llvm
+        assert not re.search(r"NRT_(MemInfo_alloc|Allocate|Reallocate)", llvm)
+
+
 def test_compiled_code_is_shared_between_problems_of_a_kind() -> None:
     engines = [Engine(task(problems.grid_path(m, 0.3))) for m in (2, 5)]
     assert engines[0]._kernel == engines[1]._kernel
     assert Engine(task(PROBLEMS["crooked graph"]))._kernel != engines[0]._kernel
-
-
-def test_reasons() -> None:
-    with pytest.raises(Cannot, match="no oracle for the compiler"):
-        Engine(task(Problem(sets.Oracle(lambda w: [0], 6, 1), environments.Bernoulli([0.5] * 6))))
-    assert LISTED.solver().ragged
-    assert not PROBLEMS["grid"].feasible.solver().ragged  # type: ignore[union-attr]
-
-
-def policy(**changes: Any) -> IndexPolicy:
-    """A policy with some functions replaced, as users might."""
-    functions = {name: staticmethod(change) if callable(change) else change for name, change in changes.items()}
-    kind = type("Changed", (Sum,), {"init": "all", "__eq__": object.__eq__, "__hash__": object.__hash__, **functions})
-    return kind()  # type: ignore[no-any-return]
-
-
-def mean(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-    return s[1] / (s[0] + 1.0)
-
-
-def test_only_formulas_with_the_same_bits_are_compiled() -> None:
-    def engine(**changes: Any) -> str:
-        return simulate(PROBLEMS["small top-k"], policy(**changes), horizon=700, runs=3, seed=0).engine
-
-    assert engine(score=mean) == "compiled"
-    assert engine(score=lambda s, c, key, item, p: np.sqrt(s[1]) + math.pi + s[0] ** 2) == "compiled"
-    assert engine(random=True, clock=lambda round, key, p: ()) == "compiled"
-    for says, changes in {
-        "uses numpy.exp, which is not in semibandits.kernel": {"score": lambda s, c, key, item, p: np.exp(-s[1])},
-        "uses a power: write products": {"clock": lambda round, key, p: (float(round) ** -3,)},
-        "uses exp, which is not": {"clock": lambda round, key, p: (exp(-round),)},
-        "must give floats": {"random": True, "clock": lambda round, key, p: (key,)},
-        "do not agree on the first rounds": {"score": lambda s, c, key, item, p: s[1] + (item - 3) * 1e-3},
-    }.items():
-        assert says in engine(**changes)
-
-
-def test_what_the_plain_loop_refuses_is_refused() -> None:
-    long = policy(observe=lambda s, x, round, key, item, p: (s[0] + 1.0, s[1] + x, 3.0))
-    with pytest.raises(ValueError, match="longer") as caught:
-        simulate(PROBLEMS["small top-k"], long, horizon=1000, runs=3, seed=0)
-    assert caught.value.__notes__ == ["in run 0, round 1"]
-
-
-def late(round: int, key: int, p: Params) -> Clock:
-    if round == 57:
-        raise ValueError("no such hour")
-    return (0.0,)
-
-
-def test_exceptions_in_machine_code_name_run_and_round() -> None:
-    with pytest.raises(ValueError, match="no such hour") as caught:
-        simulate(PROBLEMS["small top-k"], policy(clock=late), horizon=1000, runs=3, seed=0, threads=1)
-    assert caught.value.__notes__ == ["in run 0, round 57"]
-
-
-def test_overrides_on_the_object_count() -> None:
-    one = sets.TopK(6, 2)
-    one.argmax = lambda weights: np.array([0, 1])  # type: ignore[method-assign]
-    with pytest.raises(Cannot, match="no oracle"):
-        Engine(task(Problem(one, environments.Bernoulli([0.5] * 6))))
-    mine = policy()
-    mine.score = mean  # type: ignore[method-assign]
-    with pytest.raises(Cannot, match=r"a score\(\) of its own"):
-        Engine(task(PROBLEMS["small top-k"], mine))
-    world = Steps([0.5] * 9)
-    world.tables = (world.means.astype(np.float32), world.tables[1])
-    with pytest.raises(Cannot, match="table of float32"):
-        Engine(task(Problem(sets.TopK(9, 3), world)))
 
 
 def test_a_restricted_graph_knows_that_its_paths_are_short() -> None:

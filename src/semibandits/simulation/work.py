@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,93 +106,83 @@ def play_all(
 
     Whatever goes wrong, `keep` included, stops all the work before it is passed on.
     """
+
+    def play_here(block: Block, tick: Tick) -> Outcome:
+        return play_with(choices[block.policy].engine, tasks[block.policy], block.first, block.runs, tick)
+
+    def play_elsewhere(executor: Executor, blocks: list[Block]) -> None:
+        def send(block: Block) -> Future[Outcome]:
+            compiled = choices[block.policy].engine is not None
+            return executor.submit(play_block, tasks[block.policy], block.first, block.runs, compiled)
+
+        def keep_and_tell(block: Block, outcome: Outcome) -> None:
+            keep(block, outcome)
+            progress.advance(block.runs * tasks[block.policy].horizon)
+
+        _collect(blocks, send, keep_and_tell)
+
     if executor is not None:
-        _play_elsewhere(executor, tasks, choices, todo, keep, progress)
+        play_elsewhere(executor, todo)
         return ""
     fast = [block for block in todo if choices[block.policy].engine is not None]
     slow = [block for block in todo if choices[block.policy].engine is None]
     if fast:
-        _play_in_threads(workers, tasks, choices, fast, keep, progress)
+        with _Threads(min(workers, len(fast)), progress) as threads:
+            _collect(fast, lambda block: threads.submit(play_here, block, threads.tick), keep)
     if not slow:
         return ""
     why = "" if min(workers, len(slow)) > 1 and _long(tasks[slow[0].policy], len(slow)) else "in one process"
-    if not why:
-        why = _cannot_be_sent([tasks[policy] for policy in {block.policy for block in slow}])
+    why = why or _cannot_be_sent([tasks[policy] for policy in {block.policy for block in slow}])
     if why:
         for block in slow:
-            task = tasks[block.policy]
-            keep(block, play_with(None, task, block.first, block.runs, progress.advance))
+            keep(block, play_here(block, progress.advance))
         return why
     from semibandits.simulation.processes import Processes
 
     count = min(workers, len(slow))
     with Processes(count) as pool:
-        _play_elsewhere(pool, tasks, choices, slow, keep, progress)
+        play_elsewhere(pool, slow)
     return f"in {count} processes"
 
 
-def _play_in_threads(
-    workers: int,
-    tasks: list[Task],
-    choices: list[Choice],
-    todo: list[Block],
-    keep: Callable[[Block, Outcome], None],
-    progress: Progress,
-) -> None:
+class _Threads(ThreadPoolExecutor):
     """Machine code runs beside other threads; between two chunks of rounds it looks whether it is to stop."""
-    stop = threading.Event()
 
-    def tick(rounds: int) -> None:
-        if stop.is_set():
+    def __init__(self, workers: int, progress: Progress) -> None:
+        super().__init__(workers)
+        self._progress = progress
+        self._stop = threading.Event()
+
+    def tick(self, rounds: int) -> None:
+        if self._stop.is_set():
             raise _Stopped
-        progress.advance(rounds)
+        self._progress.advance(rounds)
 
-    with ThreadPoolExecutor(min(workers, len(todo))) as pool:
-        try:
-            futures = {}
-            for block in todo:
-                task, engine = tasks[block.policy], choices[block.policy].engine
-                futures[pool.submit(play_with, engine, task, block.first, block.runs, tick)] = block
-            _collect(futures, keep)
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if kind is not None:
+            self._stop.set()
+        self.shutdown(cancel_futures=kind is not None)
 
 
-def _play_elsewhere(
-    executor: Executor,
-    tasks: list[Task],
-    choices: list[Choice],
-    todo: list[Block],
-    keep: Callable[[Block, Outcome], None],
-    progress: Progress,
+def _collect(
+    todo: list[Block], submit: Callable[[Block], Future[Outcome]], keep: Callable[[Block, Outcome], None]
 ) -> None:
+    """Keeps the outcomes as they come; if something goes wrong, what has not begun is cancelled."""
     futures: dict[Future[Outcome], Block] = {}
-
-    def keep_and_tell(block: Block, outcome: Outcome) -> None:
-        keep(block, outcome)
-        progress.advance(block.runs * tasks[block.policy].horizon)
-
     try:
-        for b in todo:
-            compiled = choices[b.policy].engine is not None
-            futures[executor.submit(play_block, tasks[b.policy], b.first, b.runs, compiled)] = b
-        _collect(futures, keep_and_tell)
+        for block in todo:
+            futures[submit(block)] = block
+        for future in as_completed(list(futures)):
+            block = futures.pop(future)  # and with it the outcome, once it is kept
+            try:
+                outcome = future.result()
+            except WorkerDied as error:
+                raise WorkerDied(f"run {block.first}: {error}") from error
+            keep(block, outcome)
     except BaseException:
         for future in futures:
             future.cancel()
         raise
-
-
-def _collect(futures: dict[Future[Outcome], Block], keep: Callable[[Block, Outcome], None]) -> None:
-    for future in as_completed(futures):
-        block = futures.pop(future)  # and with it the outcome, once it is kept
-        try:
-            outcome = future.result()
-        except WorkerDied as error:
-            raise WorkerDied(f"run {block.first}: {error}") from error
-        keep(block, outcome)
 
 
 def _long(task: Task, runs: int) -> bool:

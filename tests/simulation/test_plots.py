@@ -1,0 +1,266 @@
+"""Results as pictures."""
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from scipy import stats
+
+from results import FACTS, PAPER, make
+from semibandits import errors
+from semibandits.theory import kveton2015
+
+
+def render(ax: Axes) -> None:
+    assert isinstance(ax.figure, Figure)
+    with open(os.devnull, "wb") as nowhere:
+        ax.figure.savefig(nowhere, format="png", dpi=40)
+
+
+def band_edges(ax: Axes, at: int) -> tuple[np.ndarray, np.ndarray]:
+    """The lower and upper edge of a band, from the outline that is drawn."""
+    (path,) = ax.collections[at].get_paths()
+    points: dict[float, list[float]] = {}
+    for x, y in path.vertices:
+        points.setdefault(float(x), []).append(float(y))
+    xs = sorted(points)
+    return np.array([min(points[x]) for x in xs]), np.array([max(points[x]) for x in xs])
+
+
+def test_curves_and_bands() -> None:
+    result = make(policies=3, runs=6)
+    ax = result.plot(confidence=0.8)
+    render(ax)
+    assert len(ax.get_lines()) == len(ax.collections) == 3
+    for p, line in enumerate(ax.get_lines()):
+        sample = result.regret[p]
+        low, high = stats.t.interval(0.8, 5, loc=sample.mean(axis=0), scale=stats.sem(sample, axis=0))
+        np.testing.assert_array_equal(line.get_xdata(), result.rounds)
+        np.testing.assert_allclose(np.asarray(line.get_ydata()), sample.mean(axis=0))
+        np.testing.assert_allclose(band_edges(ax, p), (low, high))
+    assert ax.get_xlabel() == "round"
+    assert ax.get_ylabel() == "expected regret"
+    assert ax.get_title("left") == result.problem
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["Policy(2)", "Policy(1)", "Policy(0)"]  # as they end
+    assert legend.get_title().get_text() == "mean of 6 runs, 80% interval"
+    assert replace(result, kind="realised").plot().get_ylabel() == "realised regret"
+
+
+def test_a_single_run_has_no_band() -> None:
+    ax = make(runs=1).plot(log="xy")
+    render(ax)
+    assert not ax.collections
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "a single run"
+
+
+def test_curves_can_be_told_apart() -> None:
+    ax = make(policies=28, rounds=range(1, 50)).plot()
+    render(ax)
+    looks = {
+        (to_hex(line.get_color()), str(line.get_linestyle()), line._dash_pattern[1].__str__())
+        for line in ax.get_lines()
+    }  # type: ignore[attr-defined]
+    assert len(looks) == 28
+
+
+@pytest.mark.parametrize("rounds", [[1, 101], [1, 100], [7], list(range(500, 5000))])
+@pytest.mark.parametrize("log", [None, "", "x", "y", "xy"])
+def test_axes(rounds: list[int], log: Any) -> None:
+    ax = make(rounds=rounds).plot(log=log)
+    render(ax)
+    wanted = ("x" if rounds[-1] > 100 * rounds[0] else "") if log is None else log
+    assert (ax.get_xscale(), ax.get_yscale()) == tuple("log" if axis in wanted else "linear" for axis in "xy")
+
+
+@pytest.mark.parametrize("log", ["", "xy"])
+@pytest.mark.parametrize(
+    "regret",
+    [
+        np.zeros((2, 3, 4)),
+        -np.ones((2, 3, 4)),
+        np.array([[[-1.0, 0.0, 1.0, 2.0], [1.0, 0.0, 2.0, 2.0]]] * 2),
+        np.array([[[0.0, 0.0, 0.0, 9.0], [0.0, 0.0, 0.0, -9.5]]] * 2),
+        np.array([[[0.0, 1e-15, 1.0, 5.0], [0.0, 1e-15, 2.0, 5.0]]] * 2),
+        np.full((2, 3, 4), np.nan),
+    ],
+)
+def test_regret_that_is_not_positive(regret: Any, log: Any) -> None:
+    result = make(regret=regret)
+    for bounds in (None, True, {"zero": np.zeros(4)}):
+        render(result.plot(bounds, log=log))
+
+
+def test_where_the_axis_of_regret_begins() -> None:
+    regret = np.array([[[0.0, 1.0, 10.0, 50.0], [1e-15, 1.0, 30.0, 90.0]]])
+    ax = make(policies=1, regret=regret).plot(log="xy")
+    render(ax)
+    assert ax.get_ylim()[0] == pytest.approx(1.0)  # the band goes below
+    ax = make(policies=1, regret=regret[:, :, 1:], rounds=[1, 2, 3]).plot(log="")
+    assert ax.get_ylim()[0] < 0.0  # and is shown on a linear one
+    assert make(policies=1, rounds=[1, 2, 3], runs=1).plot(log="").get_ylim()[0] == 0.0
+
+
+def test_bounds() -> None:
+    result = make(runs=9)
+    tight, loose = 40.0 * np.log1p(result.rounds), 1e4 * np.log1p(result.rounds)
+    ax = result.plot({"tight": tight.tolist(), "also": lambda n: 50 * n / n})
+    assert ax.get_yscale() == "linear"
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    np.testing.assert_array_equal(np.asarray(lines["tight"].get_ydata()), tight)
+    np.testing.assert_array_equal(np.asarray(lines["also"].get_ydata()), [50.0] * 4)
+    assert lines["tight"].get_linewidth() < lines["Policy(0)"].get_linewidth()
+    ax = result.plot({"loose": loose})
+    assert ax.get_yscale() == "log"  # or the curves would lie flat
+    assert result.plot({"loose": loose}, log="x").get_yscale() == "linear"
+    render(ax)
+
+
+def test_bounds_cannot_touch_the_result() -> None:
+    result = make()
+
+    def rude(n: Any) -> Any:
+        n *= 2
+        return n
+
+    result.plot({"rude": rude})
+    assert result.rounds.tolist() == [1, 10, 100, 1000]
+
+
+def test_the_paper_s_bound() -> None:
+    ax = make().plot(bounds=True)
+    line = ax.get_lines()[-1]
+    assert line.get_label() == "CombUCB1: Kveton et al. 2015, Theorem 6"
+    np.testing.assert_array_equal(np.asarray(line.get_ydata()), kveton2015.theorem_6([1, 10, 100, 1000], 12, 4))
+    assert ax.get_yscale() == "log"
+    scaled = make(provenance={**FACTS, "bounds": [-10, 20], "parameters": [{"policy": "CTS"}, PAPER]}).plot(bounds=True)
+    drawn = np.asarray(scaled.get_lines()[-1].get_ydata())
+    np.testing.assert_allclose(drawn, 30.0 * kveton2015.theorem_6([1, 10, 100, 1000], 12, 4))
+
+
+@pytest.mark.parametrize("bounds", [[5.0, 7.0], [-7.0, -5.0]])
+def test_the_paper_s_bound_away_from_zero(bounds: list[float]) -> None:
+    """A round can lose K times the largest weight, where solutions differ in size; only that term grows."""
+    drawn = np.asarray(make(provenance={**FACTS, "bounds": bounds}).plot(bounds=True).get_lines()[-1].get_ydata())
+    n = np.array([1, 10, 100, 1000])
+    root = 47.0 * np.sqrt(4 * 12 * n * np.log(n))
+    np.testing.assert_allclose(drawn, 2.0 * root + 7.0 * (math.pi**2 / 3 + 1) * 4 * 12)
+
+
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        ({}, "does not say its n_items, max_size, bounds, ratio, parameters"),
+        ({key: value for key, value in FACTS.items() if key != "bounds"}, "does not say its bounds"),
+        ({**FACTS, "ratio": 0.5}, "exact oracle; this one's ratio is 0.5"),
+        ({**FACTS, "parameters": [{**PAPER, "alpha": 1.0}, {"policy": "CTS"}]}, "of CombUCB1"),
+        ({**FACTS, "parameters": [{**PAPER, "init": "all"}]}, "of CombUCB1"),
+    ],
+)
+def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:
+    with pytest.raises(errors.Unsupported, match=says):
+        make(provenance=facts).plot(bounds=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"bounds": {"x": [1.0, 2.0]}}, r"bound 'x' must be finite numbers of shape \(4,\), got \[1.0, 2.0\]"),
+        ({"bounds": {"x": 3.0}}, r"shape \(4,\), got 3.0"),
+        ({"bounds": {"x": lambda n: 3.0}}, r"shape \(4,\), got 3.0"),
+        ({"bounds": {"x": [1.0, 2.0, 3.0, np.inf]}}, "finite"),
+        ({"bounds": {"x": [1.0, 2.0, 3.0, float("nan")]}}, "finite"),
+        ({"bounds": {"x": "high"}}, "bound 'x' must be an array or a function, got 'high'"),
+        ({"bounds": {"x": None}}, "bound 'x'"),
+        ({"bounds": {"x": [[1.0], [1.0, 2.0]]}}, "bound 'x'"),
+        ({"bounds": {5: [1.0] * 4}}, "bounds must be True or map names"),
+        ({"bounds": [1.0] * 4}, "bounds must be True or map names"),
+        ({"bounds": "all"}, "bounds must be True or map names"),
+        ({"log": "yx"}, "log must be '' or 'x' or 'y' or 'xy', got 'yx'"),
+        ({"log": True}, "log must be"),
+        ({"ax": Figure()}, "ax must be Matplotlib Axes, got <Figure"),
+    ],
+)
+def test_bad_plots(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(errors.BadArgument, match=says):
+        make().plot(**options)
+
+
+def test_names_are_shown_as_they_are() -> None:
+    result = replace(make(), policies=("_Mine()", "Costs($5, $6)"), problem="Bets of $5 and $6 " * 9)
+    ax = result.plot({r"$\sqrt{n}$": np.sqrt})
+    render(ax)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert {text.get_text().strip() for text in legend.get_texts()} == {"_Mine()", r"Costs(\$5, \$6)", r"$\sqrt{n}$"}
+    assert ax.get_title("left").count("\n") == 2
+
+
+def test_on_axes_that_are_there() -> None:
+    figure = Figure()
+    ax = figure.add_subplot()
+    before = figure.get_size_inches().tolist()
+    assert make().plot(ax=ax) is ax
+    assert figure.axes == [ax]
+    assert figure.get_size_inches().tolist() == before
+    first = [to_hex(line.get_color()) for line in ax.get_lines()]
+    make(policies=1).plot(ax=ax)  # another result joins with other colours
+    render(ax)
+    assert to_hex(ax.get_lines()[-1].get_color()) not in first
+    legend = ax.get_legend()
+    assert legend is not None
+    assert len(legend.get_texts()) == 3
+
+
+def run(code: str) -> str:
+    environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "MPLBACKEND")}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+MADE = (
+    "import sys, io, numpy as np, semibandits as sb\n"
+    "names = ('CombUCB1()',)\n"
+    "rounds = np.arange(1, 500)\n"
+    "r = sb.SimulationResult(np.ones((1, 3, 499)), rounds, names, 'p', 0, 'expected', 'e', 0.0, 'v')\n"
+)
+
+
+def test_nothing_is_left_behind() -> None:
+    printed = run(
+        MADE + "assert not {'matplotlib', 'polars', 'pyarrow', 'scipy'} & sys.modules.keys()\n"
+        "import matplotlib\n"
+        "settings = lambda: [repr(dict.__getitem__(matplotlib.rcParams, key)) for key in matplotlib.rcParams]\n"
+        "before = settings()\n"
+        "for log in ('', 'xy'): r.plot(log=log).figure.savefig(io.BytesIO())\n"
+        "print('matplotlib.pyplot' in sys.modules, settings() == before)"
+    )
+    assert printed == "False True"
+
+
+def test_pyplot_is_joined_where_it_is_in_use() -> None:
+    printed = run(
+        MADE + "from matplotlib import pyplot\n"
+        "ax = r.plot()\n"
+        "print(pyplot.gca() is ax, len(pyplot.get_fignums()), r.plot(ax=ax) is ax, len(pyplot.get_fignums()))"
+    )
+    assert printed == "True 1 True 1"
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    with pytest.raises(errors.Unsupported, match=r'Matplotlib: pip install "semibandits\[plot\]"'):
+        make().plot()
