@@ -15,8 +15,10 @@ numbers = st.one_of(
 )
 
 
-def weights(n_items: int) -> st.SearchStrategy[list[float]]:
-    return st.lists(numbers, min_size=n_items, max_size=n_items)
+def weights(feasible: FeasibleSet, each: st.SearchStrategy[float] = numbers) -> st.SearchStrategy[list[float]]:
+    """As the set's oracle takes them."""
+    sign = each if feasible.signed else each.map(lambda x: -abs(x))
+    return st.lists(sign, min_size=feasible.n_items, max_size=feasible.n_items)
 
 
 @st.composite
@@ -63,7 +65,7 @@ def oracle(draw: st.DrawFn) -> Instance:
     return sets.Oracle(feasible.argmax, feasible.n_items, size), listed
 
 
-FAMILIES = {
+BASIC = {
     "Enumerated": enumerated(),
     "TopK": top_k(),
     "DagPaths": dag_paths(),

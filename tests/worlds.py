@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+import families
 from semibandits import Problem, environments, problems, sets
 from semibandits.errors import EmptyFeasibleSet
 from semibandits.kernel import log, sqrt, where
@@ -178,4 +179,5 @@ PROBLEMS = {
     "gaussian": Problem(sets.TopK(6, 2), environments.Gaussian(3.0 * spread(6) - 1.0, 0.5)),
     "resampled": Problem(LISTED, environments.Table(spread((11, 6)))),
     "recorded": Problem(LISTED, environments.Table(spread((3000, 6)), order="recorded")),
+    **families.PROBLEMS,
 }

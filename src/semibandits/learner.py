@@ -36,8 +36,8 @@ class Learner:
     """Learns while deciding, with any feasible set and any order and delay of feedback.
 
     `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible. `labels`, one string
-    per item, may be used instead of item numbers everywhere. `seed` fixes every random draw (CombUCB1 makes none).
-    `uncovered="ignore"` accepts items that no solution contains.
+    per item, may be used instead of item numbers everywhere; default: those of the set, if any. `seed` fixes every
+    random draw (CombUCB1 makes none). `uncovered="ignore"` accepts items that no solution contains.
 
     Methods may be called from several threads. A call that raises an error has changed nothing.
 
@@ -69,7 +69,7 @@ class Learner:
         self._bounds = check_bounds(bounds)
         check_signs(feasible, self._bounds, self._sense)
         self._scale = Scale.of(self._bounds, self._sense)
-        self._inputs = Inputs(feasible.n_items, self._bounds, labels)
+        self._inputs = Inputs(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible

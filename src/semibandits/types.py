@@ -65,8 +65,8 @@ class Solver(NamedTuple):
     """A set's oracle as text for the compiler: one run at a time, or a block of runs in lanes. Ties as in `argmax`.
 
     One run: `function(weights, out, data, numbers, integers) -> size` writes the best solution's items, ascending, to
-    out[:size]. `numbers` and `integers` are that run's own work space, of the sizes given, zero at first and then as
-    the last call left them.
+    out[:size]. `numbers` and `integers` are work space of the sizes given, zero at first and then as the last call
+    left them: each run's own, or (`own_work=False`) shared by runs.
 
     Lanes: `function(view, data, work, chosen, trouble)` writes item k of the best solution of each lane to
     chosen[k, lane], ascending, padded with n_items; `score_of(view, item, lane)` of `semibandits.kernel` gives scores,
@@ -82,6 +82,7 @@ class Solver(NamedTuple):
     """Whether solutions may have fewer than max_size items."""
     numbers: int = 0
     integers: int = 0
+    own_work: bool = True
 
     @property
     def in_lanes(self) -> bool:
@@ -103,6 +104,8 @@ class FeasibleSet(ABC):
     """The oracle's answer is worth at least `ratio` times the best."""
     verified: bool = False
     """True: the answers of `argmax` are right by construction, or checked by itself; others are checked by who asks."""
+    labels: tuple[str, ...] = ()
+    """The items' names, where the set knows any: a learner uses them unless it is given others."""
 
     @abstractmethod
     def argmax(self, weights: ArrayLike) -> Items:

@@ -100,7 +100,7 @@ class _Compiler:
         """The compiled function; the same one again if nothing that it is made of has changed."""
         if self.token not in _RESULTS:
             _RESULTS[self.token] = self._compile(function)
-            if self.ours and self._bound:
+            if self.ours:
                 internals.keep_on_disk(_RESULTS[self.token], self.token)
         return _RESULTS[self.token]
 

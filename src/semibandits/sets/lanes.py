@@ -38,9 +38,9 @@ def answers(solver: Solver, weights: Weights, max_size: int) -> list[list[int]]:
     if solver.make_work is None:
         one = compiled(solver.function)
         chosen = np.full((max_size, lanes), n_items)
+        numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
         for lane in range(lanes):
             out = np.full(max_size + n_items, n_items)
-            numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
             size = one(weights[:, lane].copy(), out[:max_size], solver.data, numbers, integers)
             chosen[:size, lane] = out[:size]
     else:

@@ -30,6 +30,8 @@ RANDOM, CLIPS, OVERWRITES, RAGGED, REALISED, RECORDS = (
 )
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
+HUGE = 1e150
+"""Sums of such scores may not be finite; the plain loop knows what to do with them."""
 
 
 class Block(NamedTuple):
@@ -167,9 +169,12 @@ def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> No
     for lane in range(LANES):
         if trouble[lane] != 0.0:
             continue
+        huge = False
         for item in range(n_items):
             weights[item] = scores[item, lane]
-        size = oracle(weights, out, data, numbers[lane], integers[lane])
+            huge |= not abs(scores[item, lane]) < HUGE
+        own = lane % numbers.shape[0]
+        size = -1 if huge else oracle(weights, out, data, numbers[own], integers[own])
         if not 0 <= size <= max_size:
             trouble[lane] = np.nan
             continue

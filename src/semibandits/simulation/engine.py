@@ -258,11 +258,12 @@ class Engine:
     def _work(self) -> Arrays:
         if self._solver.make_work is not None:
             return self._solver.make_work(self._lanes)
+        spaces = self._lanes if self._solver.own_work else 1
         return (
             np.zeros(self._task.problem.n_items),
             np.zeros(self._task.problem.max_size + self._task.problem.n_items, dtype=np.int64),
-            np.zeros((self._lanes, self._solver.numbers)),
-            np.zeros((self._lanes, self._solver.integers), dtype=np.int64),
+            np.zeros((spaces, self._solver.numbers)),
+            np.zeros((spaces, self._solver.integers), dtype=np.int64),
         )
 
     def _keep(self, trace: NDArray[np.uint32], first_round: int, outcome: Outcome) -> None:

@@ -1,0 +1,191 @@
+"""What all sets of this package share: restrictions, specifications, drawing, and one text of the oracle for all uses."""
+
+import os
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Iterable
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from semibandits.errors import EmptyFeasibleSet, Unsupported
+from semibandits.kernel import compiled
+from semibandits.sets.base import check_restriction, check_weights, restriction, scaled_down
+from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
+
+if TYPE_CHECKING:
+    from semibandits.sets.program import Program
+
+NO_ITEMS: Items = np.empty(0, dtype=np.int64)
+PATIENCE = 0.5
+"""Seconds that an oracle may cost as plain Python, in this process, before it is compiled."""
+EXCLUDED, FREE, FIXED = 0, 1, 2
+"""What a restriction makes of an item: in no solution, in some, in every one."""
+
+
+class BuiltIn(FeasibleSet):
+    """A set of this package. Its answers are right by construction."""
+
+    verified = True
+
+    def _parameters(self) -> dict[str, Any]:
+        """The arguments of the constructor, as JSON can say them."""
+        raise Unsupported(f"{self!r} is made of Python code, which a specification cannot hold")
+
+    def _restriction(self) -> tuple[Items, Items]:
+        """Items in every solution, and items in none, by `restrict`."""
+        return NO_ITEMS, NO_ITEMS
+
+    def to_spec(self, folder: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """The set as a JSON document, of which `sets.from_spec` makes it again.
+
+        With a `folder`, long lists are written to files in it, and the document names them with their digests.
+        """
+        from semibandits.sets.specification import to_spec
+
+        return to_spec(self, folder)
+
+    def draw(self, items: Iterable[int] = (), estimates: ArrayLike | None = None, ax: Any = None) -> Any:
+        """Draws the set with these items chosen; `estimates`, one number per item, are shown where given.
+
+        Needs Matplotlib. Returns the axes.
+        """
+        from semibandits.sets import drawing
+
+        return drawing.bars(self, items, estimates, ax)
+
+    def program(self) -> "Program | None":
+        """The set as a mixed integer program; None: it cannot be written as one."""
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is but kept to be quicker: a copy may be changed, and a lock cannot travel."""
+        kind = type(self)
+        return {
+            name: value for name, value in vars(self).items() if not isinstance(getattr(kind, name, None), cached_property)
+        }
+
+
+class Restrictable(BuiltIn):
+    """A built-in set that keeps, for every item, what restrictions have made of it.
+
+    A subclass calls `_set_free()` at the end of its constructor and writes `_prepare`, which works out all that depends
+    on `_state`, and raises `EmptyFeasibleSet` where nothing is left.
+    """
+
+    _state: NDArray[np.int8]
+
+    @abstractmethod
+    def _prepare(self) -> None: ...
+
+    def _set_free(self) -> None:
+        self._state = np.full(self.n_items, FREE, dtype=np.int8)
+        self._prepare()
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> Self:
+        inside, outside = check_restriction(include, exclude, self.n_items)
+        restricted = copy(self)
+        state = self._state.copy()
+        impossible = (state[inside] == EXCLUDED).any()
+        state[inside] = FIXED
+        impossible |= (state[outside] == FIXED).any()
+        state[outside] = EXCLUDED
+        try:
+            if impossible:
+                raise EmptyFeasibleSet("an item is both demanded and excluded")
+            restricted._state = state
+            restricted._prepare()
+        except EmptyFeasibleSet as error:
+            raise EmptyFeasibleSet(f"{self!r} has no solution {restriction(inside, outside)}: {error}") from None
+        return restricted
+
+    def _restriction(self) -> tuple[Items, Items]:
+        return np.flatnonzero(self._state == FIXED), np.flatnonzero(self._state == EXCLUDED)
+
+    @property
+    def _restricted(self) -> str:
+        """To be added to what the set prints."""
+        return "" if (self._state == FREE).all() else ", restricted"
+
+
+class LiveOracle:
+    """An oracle's text (see `types.Solver`) for one set, live: plain Python on lists at first, machine code in the end.
+
+    Both give the same answers. Compiling costs a second or two, once on a machine; it is left until the plain text has
+    cost `PATIENCE`, so that little use needs no compiler.
+    """
+
+    _spent: ClassVar[dict[Any, float]] = {}
+    """Seconds, by function: of all sets together."""
+    _codes: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, solver: Solver, max_size: int) -> None:
+        self._solver = solver
+        self._max_size = max_size
+        self._lock = threading.Lock()
+
+    def __call__(self, w: Weights) -> Items:
+        function = self._solver.function
+        with self._lock:  # the work space is shared
+            if self._spent.get(function, 0.0) < PATIENCE:
+                return self._plain(w)
+            if function not in self._codes:
+                self._codes[function] = compiled(function)
+            out, numbers, integers = self._work
+            size = self._codes[function](w, out, self._solver.data, numbers, integers)
+            items: Items = out[:size].copy()
+            return items
+
+    def _plain(self, w: Weights) -> Items:
+        function = self._solver.function
+        out, data, numbers, integers = self._lists
+        began = time.perf_counter()
+        size = function(w.tolist(), out, data, numbers, integers)
+        self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
+        return np.array(out[:size], dtype=np.int64)
+
+    @cached_property
+    def _lists(self) -> tuple[Any, ...]:
+        solver = self._solver
+        data = tuple(array.tolist() for array in solver.data)
+        return [0] * self._max_size, data, [0.0] * solver.numbers, [0] * solver.integers
+
+    @cached_property
+    def _work(self) -> Arrays:
+        solver = self._solver
+        return (
+            np.zeros(self._max_size, dtype=np.int64),
+            np.zeros(solver.numbers),
+            np.zeros(solver.integers, dtype=np.int64),
+        )
+
+
+def check_oracle_weights(feasible: FeasibleSet, weights: ArrayLike) -> Weights:
+    """Finite weights of the right sign, contiguous, and small enough for any sum of them to be finite."""
+    w = weights
+    if not (isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (feasible.n_items,)):
+        w = check_weights(w, feasible.n_items)
+    if not w.dot(w) < 1e300:  # huge, or not finite
+        w = scaled_down(check_weights(w, feasible.n_items))
+    if not feasible.signed and w.max() > 0.0:
+        item = int(np.argmax(w))
+        raise Unsupported(f"{feasible!r} needs weights <= 0 (costs, negated), got {w[item]} for item {item}")
+    return np.ascontiguousarray(w)
+
+
+class Solved(Restrictable):
+    """A built-in set whose oracle is one text for one run, used live and in simulations."""
+
+    @abstractmethod
+    def solver(self) -> Solver: ...
+
+    @cached_property
+    def _live(self) -> LiveOracle:
+        return LiveOracle(self.solver(), self.max_size)
+
+    def argmax(self, weights: ArrayLike) -> Items:
+        return self._live(check_oracle_weights(self, weights))
