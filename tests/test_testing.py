@@ -65,7 +65,7 @@ class Gullible2(Base):
 
     def contains(self, items: Iterable[int]) -> bool:
         listed = sorted(items)
-        if self._free is not None:
+        if self._restricted:
             return super().contains(listed)
         return len(set(listed)) == len(listed) and (not listed or 0 <= listed[0] <= listed[-1] < 6)
 

@@ -57,6 +57,8 @@ class _Describer:
             return kind + self._function(value)
         if isinstance(value, CodeType):
             return kind + value.co_code + inside((value.co_names, value.co_consts))
+        if "__reduce__" in {name for one in type(value).__mro__[:-1] for name in vars(one)}:
+            return kind + inside(value.__reduce__())
         if not hasattr(value, "__dict__"):
             raise Unsupported(f"{value!r:.200} cannot be told from others, so that its runs cannot be stored")
         return kind + inside(_attributes(value)) + inside(_methods(type(value)))
@@ -71,11 +73,11 @@ class _Describer:
 
 
 def _attributes(thing: object) -> dict[str, object]:
-    """Without what is but kept to be quicker."""
+    """Without what is but kept to be quicker, and what does not travel."""
     kind = type(thing)
-    return {
-        name: value for name, value in vars(thing).items() if not isinstance(getattr(kind, name, None), cached_property)
-    }
+    travels = thing.__getstate__()
+    own = travels if isinstance(travels, dict) else vars(thing)
+    return {name: value for name, value in own.items() if not isinstance(getattr(kind, name, None), cached_property)}
 
 
 def _methods(kind: type) -> dict[str, object]:

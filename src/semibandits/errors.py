@@ -27,6 +27,10 @@ class CyclicGraph(InvalidSet):
     """A graph that must be acyclic has a cycle."""
 
 
+class BadSpecification(BadArgument):
+    """A document is no specification of a set: of another kind or version, incomplete, damaged, or of absurd size."""
+
+
 class EmptyFeasibleSet(SemiBanditError, ValueError):
     """No solution is feasible (a graph without a path, a restriction that leaves nothing, ...)."""
 

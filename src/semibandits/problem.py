@@ -19,13 +19,23 @@ SEARCH_LIMIT = 20_000
 class Problem:
     """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
 
+    An approximate oracle (`feasible.ratio` < 1) is measured against its own answer on the means, `optimum`, and against
+    `target`; that needs the true optimum, which `true_optimum` may give.
+
     >>> import semibandits as sb
     >>> problem = Problem(sb.sets.TopK(4, 2), sb.environments.Bernoulli([0.9, 0.8, 0.5, 0.1]))
     >>> problem.optimum, round(problem.gap([0, 2]), 12)
     (array([0, 1]), 0.3)
     """
 
-    def __init__(self, feasible: FeasibleSet, environment: Environment, sense: Sense = "max") -> None:
+    def __init__(
+        self,
+        feasible: FeasibleSet,
+        environment: Environment,
+        sense: Sense = "max",
+        *,
+        true_optimum: Iterable[int] | None = None,
+    ) -> None:
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
         if not isinstance(environment, Environment):
@@ -36,6 +46,11 @@ class Problem:
         check_signs(feasible, environment.bounds, self.sense)
         self.feasible = feasible
         self.environment = environment
+        self._true_optimum = None if true_optimum is None else check_items(true_optimum, feasible.n_items)
+        if self._true_optimum is not None and not feasible.contains(self._true_optimum):
+            raise InfeasibleSolution(
+                f"true_optimum {self._true_optimum.tolist()!r:.200} is not a solution of {feasible!r}"
+            )
 
     @property
     def n_items(self) -> int:
@@ -69,6 +84,37 @@ class Problem:
     def _best(self) -> float:
         return total(self._signed_means, self.optimum)
 
+    @cached_property
+    def target(self) -> float:
+        """What an approximate oracle promises: `ratio` · f*, for costs f* / `ratio`. For an exact one f* itself.
+
+        f*, the value of the best solution, is known where the oracle is exact, where the set has an exact twin
+        (`exact()`), and where `true_optimum` was given.
+        """
+        best, ratio = self._true_value(), self.feasible.ratio
+        if ratio == 1.0:
+            return best
+        if best < 0.0 or (self.sense == "min" and self.bounds[0] < 0.0):
+            kind = "costs" if self.sense == "min" else "a total"
+            raise Unsupported(f"a ratio of {ratio} says nothing about {kind} below 0")
+        return ratio * best if self.sense == "max" else best / ratio
+
+    def _true_value(self) -> float:
+        own = total(self.means, self.optimum)
+        if self._true_optimum is not None:
+            best = total(self.means, self._true_optimum)
+            if (own - best if self.sense == "max" else best - own) > self._tolerance:
+                raise BadArgument(
+                    f"true_optimum is worth {best}, but the oracle's own answer {self.optimum.tolist()!r:.100} {own}"
+                )
+            return best
+        if self.feasible.ratio == 1.0:
+            return own
+        exact = getattr(self.feasible, "exact", None)
+        if exact is None:
+            raise Unsupported(f"the best solution of {self.feasible!r} is not known: pass true_optimum=")
+        return total(self.means, solve(exact(), self._signed_means))
+
     @property
     def _tolerance(self) -> float:
         """Gaps up to this are rounding: the solutions are tied."""
@@ -100,6 +146,7 @@ class Problem:
             gaps = self._best - self.feasible.best_with_each(self._signed_means)
             for item in np.setdiff1d(np.flatnonzero(gaps <= self._tolerance), self.optimum):  # tied: look behind it
                 gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
+        self._need_exact_oracle()  # it may have reached its limits on the way
         gaps[self.optimum] = np.nan
         gaps.setflags(write=False)
         return gaps
@@ -125,7 +172,7 @@ class Problem:
 
     def _need_exact_oracle(self) -> None:
         if self.feasible.ratio < 1.0:
-            raise Unsupported(f"gaps need an exact oracle; this one declares ratio={self.feasible.ratio}")
+            raise Unsupported(f"gaps need an exact oracle; this one has ratio={self.feasible.ratio}")
 
     def _least_gap(self, feasible: FeasibleSet) -> float:
         """The least gap above the tolerance in this set.
@@ -157,8 +204,10 @@ class Problem:
             for i in range(items.size):
                 push_restricted(part, items[:i], items[i : i + 1])
             around = part.restrict(include=items)
-            if items.size < part.max_size and solve(around, np.ones(self.n_items)).size > items.size:
-                others = np.setdiff1d(np.arange(self.n_items), items)
+            if items.size < part.max_size and (
+                not part.signed or solve(around, np.ones(self.n_items)).size > items.size
+            ):
+                others = np.setdiff1d(np.arange(self.n_items), np.concatenate([items, around.uncovered()]))
                 for i in range(others.size):
                     push_restricted(around, others[i : i + 1], others[:i])
         return float("inf")

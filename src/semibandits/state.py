@@ -4,8 +4,6 @@ import errno
 import hashlib
 import math
 import os
-import secrets
-import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadState
+from semibandits.files import replace_file
 
 FORMAT = "semibandits.learner"
 VERSION = 1
@@ -64,22 +63,6 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     version: int
     checksum: str
     learner: msgspec.Raw
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Writes beside the old file, then puts the new one in its place: a crash leaves one of the two, whole."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:

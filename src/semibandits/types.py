@@ -101,7 +101,7 @@ class FeasibleSet(ABC):
     signed: bool = True
     """False: the oracle needs weights <= 0 (shortest paths in general graphs)."""
     ratio: float = 1.0
-    """The oracle's answer is worth at least `ratio` times the best."""
+    """The oracle's answer is worth at least `ratio` times the best; or costs at most the best divided by `ratio`."""
     verified: bool = False
     """True: the answers of `argmax` are right by construction, or checked by itself; others are checked by who asks."""
     labels: tuple[str, ...] = ()

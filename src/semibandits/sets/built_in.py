@@ -1,4 +1,4 @@
-"""What all sets of this package share: restrictions, specifications, drawing, and one text of the oracle for all uses."""
+"""What all sets of this package share: restrictions, specifications, drawings, one text of the oracle for all uses."""
 
 import os
 import threading
@@ -56,7 +56,11 @@ class BuiltIn(FeasibleSet):
         """
         from semibandits.sets import drawing
 
-        return drawing.bars(self, items, estimates, ax)
+        return drawing.draw(self, items, estimates, ax)
+
+    def single(self) -> Solver | None:
+        """The oracle as a text for one run at a time; None: there is none."""
+        return None
 
     def program(self) -> "Program | None":
         """The set as a mixed integer program; None: it cannot be written as one."""
@@ -66,7 +70,9 @@ class BuiltIn(FeasibleSet):
         """Without what is but kept to be quicker: a copy may be changed, and a lock cannot travel."""
         kind = type(self)
         return {
-            name: value for name, value in vars(self).items() if not isinstance(getattr(kind, name, None), cached_property)
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(kind, name, None), cached_property)
         }
 
 
@@ -169,7 +175,9 @@ def check_oracle_weights(feasible: FeasibleSet, weights: ArrayLike) -> Weights:
     w = weights
     if not (isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (feasible.n_items,)):
         w = check_weights(w, feasible.n_items)
-    if not w.dot(w) < 1e300:  # huge, or not finite
+    # Huge, or not finite? Unlike w.dot(w) this does not warn. Of longer vectors BLAS makes work for several threads,
+    # which may wait for each other for milliseconds on a busy machine.
+    if not (np.vdot(w, w) < 1e300 if w.size <= 10_000 else max(w.max(), -w.min()) < 1e150):
         w = scaled_down(check_weights(w, feasible.n_items))
     if not feasible.signed and w.max() > 0.0:
         item = int(np.argmax(w))
@@ -182,6 +190,9 @@ class Solved(Restrictable):
 
     @abstractmethod
     def solver(self) -> Solver: ...
+
+    def single(self) -> Solver | None:
+        return self.solver()
 
     @cached_property
     def _live(self) -> LiveOracle:

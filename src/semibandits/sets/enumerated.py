@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.kernel import LANES, lane_loops, score_of
 from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, scaled_down
-from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
+from semibandits.sets.built_in import BuiltIn
+from semibandits.sets.program import Program
+from semibandits.types import Arrays, Items, Solver, Weights
 
 
-class Enumerated(FeasibleSet):
+class Enumerated(BuiltIn):
     """The solutions in this list, and no others.
 
     The oracle adds up every solution, item by item in ascending order: O(number of solutions · max_size). Of tied
@@ -22,8 +24,6 @@ class Enumerated(FeasibleSet):
     >>> Enumerated([[0, 1], [2], [1, 3]]).argmax([0.1, 0.2, 0.9, 0.8])
     array([1, 3])
     """
-
-    verified = True
 
     def __init__(self, solutions: Iterable[Sequence[int]], n_items: int | None = None) -> None:
         if not isinstance(solutions, Iterable):
@@ -115,6 +115,26 @@ class Enumerated(FeasibleSet):
 
         return Solver(_solve, (columns, sizes), make_work, ragged=bool((sizes < self.max_size).any()))
 
+    def single(self) -> Solver:
+        starts = np.cumsum([0, *(items.size for items in self._solutions)])
+        return Solver(_solve_one, (np.concatenate(self._solutions), starts), own_work=False)
+
+    def program(self) -> Program:
+        """A column for each solution, of which one is taken: an item is taken where a solution with it is."""
+        program = Program(self.n_items)
+        taken = [program.add_column() for _ in self._solutions]
+        program.add_row(taken, 1.0, 1.0, 1.0)
+        with_item: list[list[int]] = [[] for _ in range(self.n_items)]
+        for column, items in zip(taken, self._solutions, strict=True):
+            for item in items.tolist():
+                with_item[item].append(column)
+        for item, columns in enumerate(with_item):
+            program.add_row([item, *columns], [-1.0] + [1.0] * len(columns), 0.0, 0.0)
+        return program
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"solutions": self.solutions, "n_items": self.n_items}
+
     def __len__(self) -> int:
         return len(self._solutions)
 
@@ -142,3 +162,21 @@ def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> 
     for k in range(np.uint32(chosen.shape[0])):
         for lane in range(LANES):
             chosen[k, lane] = solutions[which[lane], k]
+
+
+def _solve_one(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
+    items, starts = data
+    best = 0.0
+    which = 0
+    for j in range(len(starts) - 1):
+        value = 0.0
+        for k in range(starts[j], starts[j + 1]):
+            value += weights[items[k]]
+        if j == 0 or value > best:
+            best = value
+            which = j
+    begin = starts[which]
+    size: int = starts[which + 1] - begin
+    for k in range(size):
+        out[k] = items[begin + k]
+    return size

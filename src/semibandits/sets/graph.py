@@ -26,8 +26,17 @@ class Graph(NamedTuple):
     def edges(self) -> list[Edge]:
         return [(self.nodes[tail], self.nodes[head]) for tail, head in zip(self.tails, self.heads, strict=True)]
 
+    def listed(self) -> list[list[Any]]:
+        """The edges as JSON can say them, if it can say the nodes."""
+        nodes = [plain(node) for node in self.nodes]
+        return [[nodes[tail], nodes[head]] for tail, head in zip(self.tails, self.heads, strict=True)]
+
     def number(self, name: str, node: Any) -> int:
         """Of a node that the user named, as `source` say."""
+        try:
+            hash(node)
+        except TypeError as error:
+            raise InvalidSet(f"nodes must be hashable: {error}") from error
         try:
             return self.nodes.index(node)
         except ValueError:
@@ -46,6 +55,11 @@ class Graph(NamedTuple):
                 label = f"{first} #{number}"
             found[label] = None
         return tuple(found)
+
+
+def plain(node: Any) -> Any:
+    """A NumPy number as a number of Python's, which is the same node."""
+    return node.item() if isinstance(node, np.generic) else node
 
 
 def read_graph(graph: Any, directed: bool | None = None) -> Graph:

@@ -17,10 +17,11 @@ from semibandits.sets.base import (
     restriction,
     within,
 )
-from semibandits.types import FeasibleSet, Items, Weights
+from semibandits.sets.built_in import NO_ITEMS, BuiltIn
+from semibandits.types import Items, Weights
 
 
-class Oracle(FeasibleSet):
+class Oracle(BuiltIn):
     """Any Python callable that maximises: `function(weights) -> items`.
 
     Every answer is checked before it is used: known items, none twice, at most `max_size`, and feasible by `contains`
@@ -36,8 +37,6 @@ class Oracle(FeasibleSet):
     >>> cheapest.argmax([-5.0, -2.0, -9.0])
     array([1])
     """
-
-    verified = True
 
     def __init__(
         self,
@@ -65,8 +64,8 @@ class Oracle(FeasibleSet):
         self.signed = signed
         self._function = function
         self._contains = contains
-        self._include: Items = np.empty(0, dtype=np.int64)
-        self._exclude: Items = np.empty(0, dtype=np.int64)
+        self._include: Items = NO_ITEMS
+        self._exclude: Items = NO_ITEMS
 
     def argmax(self, weights: ArrayLike) -> Items:
         w = check_weights(weights, self.n_items).copy()
@@ -129,8 +128,11 @@ class Oracle(FeasibleSet):
 
     def _unrestricted(self) -> "Oracle":
         free = copy.copy(self)
-        free._include = free._exclude = np.empty(0, dtype=np.int64)
+        free._include = free._exclude = NO_ITEMS
         return free
+
+    def _restriction(self) -> tuple[Items, Items]:
+        return self._include, self._exclude
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__name__", type(self._function).__name__)

@@ -4,31 +4,36 @@ The oracle is one pass of dynamic programming over the useful edges (those on so
 sign: in an acyclic graph the longest path is as easy as the shortest.
 """
 
-import copy
-import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
+from copy import copy
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
 from semibandits.sets import paths_in_lanes as lanes
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, scaled_down, within
-from semibandits.types import FeasibleSet, Items, Solver, Weights
+from semibandits.sets.base import as_items, check_restriction, check_weights, within
+from semibandits.sets.built_in import NO_ITEMS, BuiltIn, LiveOracle, check_oracle_weights
+from semibandits.sets.graph import Node, plain, read_graph
+from semibandits.sets.program import Program
+from semibandits.sets.sorting import sort_items
+from semibandits.types import Arrays, Items, Solver, Weights
 
-Node = Hashable
 Arc = tuple[int, int]
 """(item, node at its other end)"""
 Plan = list[tuple[int, Arc, list[Arc]]]
 """A node, its first arc, its other arcs; ordered so that what an arc leads to is known when it is read."""
 
 
-class DagPaths(FeasibleSet):
-    """All paths from `source` to `target` in the graph whose i-th edge (tail, head) is item i.
+class DagPaths(BuiltIn):
+    """All paths from `source` to `target` in a directed graph without cycles; its i-th edge is item i.
 
-    Nodes are whatever can be a key of a dict. Paths may differ in length, parallel edges are different items, and
-    edges that lie on no path are items that no solution contains. Of tied edges out of a node the oracle takes the one
-    with the lowest number.
+    The graph may be a list of edges (tail, head), whose nodes are whatever can be a key of a dict; a SciPy sparse
+    matrix, an edge for each stored entry, row by row; or a networkx DiGraph or MultiDiGraph, its edges in its order.
+    Paths may differ in length, parallel edges are different items, and edges that lie on no path are items that no
+    solution contains. Of tied edges out of a node the oracle takes the one with the lowest number.
 
     >>> diamond = DagPaths([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d")], source="a", target="d")
     >>> diamond.argmax([0.5, 0.2, 0.5, 0.9, 0.3])
@@ -37,33 +42,24 @@ class DagPaths(FeasibleSet):
     array([4])
     """
 
-    verified = True
-
-    def __init__(self, edges: Iterable[tuple[Node, Node]], source: Node, target: Node) -> None:
-        self.edges: list[tuple[Node, Node]] = []
-        for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
-            if not isinstance(edge, tuple | list) or len(edge) != 2:
-                raise InvalidSet(f"edge {len(self.edges)} must be a pair (tail, head), got {edge!r:.200}")
-            self.edges.append((edge[0], edge[1]))
-        self.n_items = check_count("the number of edges", len(self.edges))
+    def __init__(self, edges: Any, source: Node, target: Node) -> None:
+        self.graph = read_graph(edges, directed=True)
+        self.edges = self.graph.edges
+        self.n_items = len(self.edges)
         self.source, self.target = source, target
-        number: dict[Node, int] = {}
-        try:
-            self._tails = [number.setdefault(tail, len(number)) for tail, _ in self.edges]
-            self._heads = [number.setdefault(head, len(number)) for _, head in self.edges]
-            hash(source), hash(target)
-        except TypeError as error:
-            raise InvalidSet(f"nodes must be hashable: {error}") from error
-        for name, node in (("source", source), ("target", target)):
-            if node not in number:
-                raise InvalidSet(f"the {name} {node!r} is not a node of any edge")
-        self._source, self._target = number[source], number[target]
+        self._tails, self._heads, self._names = self.graph.tails, self.graph.heads, self.graph.nodes
+        self._source, self._target = self.graph.number("source", source), self.graph.number("target", target)
         if self._source == self._target:
             raise InvalidSet(f"source and target must be different nodes, got {source!r} twice")
-        self._names = list(number)
         self._rank = self._topological_rank()
         self._keep(np.ones(self.n_items, dtype=bool))
+        self._n_covered = len(self._useful)
         self.max_size = int(self._best(np.ones(self.n_items).tolist(), self._backward)[self._source])
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Tail and head of each edge: a->b."""
+        return self.graph.labels()
 
     def _topological_rank(self) -> list[int]:
         """For every node its place in an order in which all edges point forward."""
@@ -147,17 +143,11 @@ class DagPaths(FeasibleSet):
         return value
 
     def argmax(self, weights: ArrayLike) -> Items:
-        w = check_weights(weights, self.n_items)
-        step: list[Arc] = [(-1, -1)] * len(self._names)
-        if not math.isfinite(self._best(w.tolist(), self._backward, step)[self._source]):  # sums of huge weights
-            self._best(scaled_down(w).tolist(), self._backward, step)
-        path = []
-        node = self._source
-        while node != self._target:
-            item, node = step[node]
-            path.append(item)
-        path.sort()
-        return np.array(path, dtype=np.int64)
+        return self._live(check_oracle_weights(self, weights))
+
+    @cached_property
+    def _live(self) -> LiveOracle:
+        return LiveOracle(self.single(), self.max_size)
 
     def contains(self, items: Iterable[int]) -> bool:
         ordered = as_items(items)
@@ -185,7 +175,7 @@ class DagPaths(FeasibleSet):
             behind = self._reach(self._heads[item], live.tolist(), self._tails, self._heads)
             alive &= np.isin(heads, list(before)) | np.isin(tails, list(behind)) | (np.arange(self.n_items) == item)
             live = np.flatnonzero(alive)
-        restricted = copy.copy(self)
+        restricted = copy(self)
         restricted._keep(alive)
         return restricted
 
@@ -230,8 +220,46 @@ class DagPaths(FeasibleSet):
     def uncovered(self) -> Items:
         return np.setdiff1d(np.arange(self.n_items), self._useful)
 
+    def _restriction(self) -> tuple[Items, Items]:
+        """The paths through an edge are those that are left without every edge that is on none of them."""
+        return NO_ITEMS, (NO_ITEMS if len(self._useful) == self._n_covered else self.uncovered())
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"edges": self.graph.listed(), "source": plain(self.source), "target": plain(self.target)}
+
+    def program(self) -> Program:
+        """What enters a node leaves it: without cycles, one unit that flows from source to target is a path."""
+        program = Program(self.n_items)
+        at: list[dict[int, float]] = [{} for _ in self._names]
+        for item, (tail, head) in enumerate(zip(self._tails, self._heads, strict=True)):
+            at[tail][item] = 1.0
+            at[head][item] = -1.0
+        for node, arcs in enumerate(at):
+            if arcs:
+                surplus = float(node == self._source) - float(node == self._target)
+                program.add_row(arcs, list(arcs.values()), surplus, surplus)
+        return program
+
     def solver(self) -> Solver:
+        """For a block of runs."""
         return lanes.solver(self._backward, self._target, self.uncovered(), self.n_items, self.max_size)
+
+    def single(self) -> Solver:
+        """For one run at a time. Nodes are numbered in the order of the backward pass, the target last."""
+        plan = self._backward
+        number = {node: i for i, (node, _, _) in enumerate(plan)} | {self._target: len(plan)}
+        arcs = [arc for _, first, others in plan for arc in (first, *others)]
+        items = np.array([item for item, _ in arcs])
+        heads = np.array([number[node] for _, node in arcs])
+        ends = np.cumsum([1 + len(others) for _, _, others in plan])
+        ascending = lanes.in_order(plan, self._target)
+        return Solver(
+            _best_path if ascending else _best_path_sorted,
+            (items, heads, ends),
+            numbers=len(plan) + 1,
+            integers=len(plan),
+            own_work=False,
+        )
 
     def __repr__(self) -> str:
         return f"DagPaths({self.n_items} edges, {self.source!r} to {self.target!r}{self._restricted})"
@@ -241,49 +269,35 @@ class DagPaths(FeasibleSet):
         return "" if len(self._useful) == self.n_items else f", {len(self._useful)} on paths"
 
 
-class GridPaths(DagPaths):
-    """The paper's grid (Section 7): all monotone paths from the upper left to the lower right corner of m x m squares.
+def _best_path(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
+    """For every node the best total from there to the target; then a walk along the best arcs, from the last node."""
+    items, heads, ends = data
+    target = len(ends)
+    numbers[target] = 0.0
+    arc = 0
+    for node, end in enumerate(ends):
+        best = weights[items[arc]] + numbers[heads[arc]]
+        which = arc
+        arc += 1
+        while arc < end:
+            total = weights[items[arc]] + numbers[heads[arc]]
+            if total > best:
+                best = total
+                which = arc
+            arc += 1
+        numbers[node] = best
+        integers[node] = which
+    node = target - 1
+    size = 0
+    while node < target:
+        which = integers[node]
+        out[size] = items[which]
+        size += 1
+        node = heads[which]
+    return size
 
-    Nodes are (row, column) with (0, 0) in the upper left and (m, m) in the lower right corner. Nodes are read row by
-    row, and at each the edge to the right is numbered before the edge down: L = 2m(m+1), K = 2m.
 
-    >>> GridPaths(1).edges
-    [((0, 0), (0, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1)), ((1, 0), (1, 1))]
-    """
-
-    def __init__(self, m: int) -> None:
-        self.m = m = check_count("m", m)
-        edges: list[tuple[Node, Node]] = []
-        for row in range(m + 1):
-            for column in range(m + 1):
-                if column < m:
-                    edges.append(((row, column), (row, column + 1)))
-                if row < m:
-                    edges.append(((row, column), (row + 1, column)))
-        super().__init__(edges, source=(0, 0), target=(m, m))
-
-    def __repr__(self) -> str:
-        return f"GridPaths({self.m}{self._restricted})"
-
-
-class KPaths(DagPaths):
-    """The paper's K-path problem (Section 6): n_items / k disjoint paths of k items; path j holds items jk .. jk+k-1.
-
-    >>> KPaths(6, 3).argmax([0, 0, 1, 1, 1, 0])
-    array([3, 4, 5])
-    """
-
-    def __init__(self, n_items: int, k: int) -> None:
-        n_items, k = check_count("n_items", n_items), check_count("k", k)
-        self.k = k
-        if n_items % k:
-            raise InvalidSet(f"n_items must be a multiple of k={k}, got {n_items}")
-        edges: list[tuple[Node, Node]] = []
-        for item in range(n_items):
-            tail: Node = "source" if item % k == 0 else item
-            head: Node = "target" if item % k == k - 1 else item + 1
-            edges.append((tail, head))
-        super().__init__(edges, source="source", target="target")
-
-    def __repr__(self) -> str:
-        return f"KPaths({self.n_items}, {self.k}{self._restricted})"
+def _best_path_sorted(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
+    size = _best_path(weights, out, data, numbers, integers)
+    sort_items(out, size)
+    return size

@@ -19,8 +19,7 @@ def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -
     items = np.array([item for item, _ in arcs] + [n_items], dtype=np.uint32)
     heads = np.array([number[head] for _, head in arcs] + [len(plan)], dtype=np.uint32)
     nodes = len(plan) + 1
-    least_out = {node: rest_first[0] for node, rest_first, _ in plan}
-    in_order = all(head == target or item < least_out[head] for item, head in arcs)
+    ascending_already = in_order(plan, target)
     lengths = {target: {0}}
     for node, arc, rest in plan:
         lengths[node] = {1 + length for _, head in (arc, *rest) for length in lengths[head]}
@@ -31,16 +30,22 @@ def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -
     def make_work(lanes: int) -> Arrays:
         arc = np.zeros((nodes, lanes), dtype=np.uint32)
         arc[-1] = len(arcs)
-        words = 0 if in_order else (n_items + 64) // 64
+        words = 0 if ascending_already else (n_items + 64) // 64
         return np.zeros((nodes, lanes)), arc, np.zeros(lanes, dtype=np.uint32), np.zeros(words, dtype=np.uint64)
 
     return Solver(
-        _best_paths if in_order else _solve,
+        _best_paths if ascending_already else _solve,
         (first, items, heads, others.astype(np.uint32)),
         make_work,
         once=True,
         ragged=ragged,
     )
+
+
+def in_order(plan: Any, target: int) -> bool:
+    """Whether items ascend along every path."""
+    least_out = {node: first[0] for node, first, _ in plan}
+    return all(head == target or item < least_out[head] for _, first, rest in plan for item, head in (first, *rest))
 
 
 def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:

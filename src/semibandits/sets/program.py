@@ -1,13 +1,62 @@
 """A set as a mixed integer program: for solvers that know nothing of its structure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from semibandits.errors import Unsupported
+from semibandits.errors import InvalidSet, Unsupported
 from semibandits.sets.built_in import BuiltIn
-from semibandits.types import FeasibleSet
+from semibandits.types import FeasibleSet, Weights
+
+TOLERANCE = 1e-9
+"""By how much a row may miss its bounds, in terms of its largest entry or of the bound, whichever is larger."""
+
+
+class Rows:
+    """lower <= A x <= upper, to rounding (`TOLERANCE`)."""
+
+    def __init__(self, matrix: Any, lower: Weights, upper: Weights) -> None:
+        self.matrix, self.lower, self.upper = matrix, lower, upper
+        self.largest: Weights = np.abs(matrix).max(axis=1).toarray().ravel() if matrix.nnz else np.zeros(lower.size)
+        """Of every row, the largest entry without its sign."""
+        low, high = (np.where(np.isfinite(bound), np.abs(bound), 0.0) for bound in (lower, upper))
+        self._lower = lower - TOLERANCE * np.maximum(self.largest, low)
+        self._upper = upper + TOLERANCE * np.maximum(self.largest, high)
+
+    @classmethod
+    def read(cls, matrix: Any, lower: Any, upper: Any) -> "Rows":
+        """Rows as a user gives them.
+
+        The matrix: an array or nested lists (a single row may be a vector), a sparse matrix of SciPy, or, as in a
+        specification, {"shape": [rows, columns], "rows": [...], "columns": [...], "values": [...]}. The bounds: one
+        number for all rows or one per row; None, also within a list, means that there is none.
+        """
+        entries = _read_matrix(matrix)
+        if not np.isfinite(entries.data).all():
+            raise InvalidSet("the entries of the matrix must be finite numbers")
+        low = read_numbers("lower", lower, entries.shape[0], -np.inf)
+        high = read_numbers("upper", upper, entries.shape[0], np.inf)
+        check_order("row", low, high)
+        return cls(entries, low, high)
+
+    def hold(self, x: ArrayLike) -> bool:
+        activity = self.matrix @ np.asarray(x, dtype=np.float64)
+        return bool((activity >= self._lower).all() and (activity <= self._upper).all())
+
+    def parameters(self) -> dict[str, Any]:
+        """As `read` takes them and JSON can say them."""
+        rows, columns = self.matrix.shape
+        matrix: Any = self.matrix.toarray().tolist()
+        if 2 * self.matrix.nnz < rows * columns or rows == 0:
+            entries = self.matrix.tocoo()
+            row, column = (numbers.tolist() for numbers in entries.coords)
+            matrix = {"shape": [rows, columns], "rows": row, "columns": column, "values": entries.data.tolist()}
+        return {"matrix": matrix, "lower": as_listed(self.lower), "upper": as_listed(self.upper)}
+
+    def __str__(self) -> str:
+        return "1 row" if self.lower.size == 1 else f"{self.lower.size} rows"
 
 
 class Program:
@@ -58,15 +107,73 @@ class Program:
         self.row_lower.append(lower)
         self.row_upper.append(upper)
 
-    def matrix(self) -> Any:
-        """A, as a sparse matrix."""
+    def add_rows(self, rows: Rows) -> None:
+        """Rows over the first columns."""
+        matrix = rows.matrix
+        self.starts += (len(self.columns) + matrix.indptr[1:]).tolist()
+        self.columns += matrix.indices.tolist()
+        self.values += matrix.data.tolist()
+        self.row_lower += rows.lower.tolist()
+        self.row_upper += rows.upper.tolist()
+
+    def rows_hold(self, x: ArrayLike) -> bool:
+        """Whether these values of all columns satisfy all rows."""
+        return self.rows().hold(x)
+
+    def rows(self) -> Rows:
         from scipy.sparse import csr_array
 
-        return csr_array((self.values, self.columns, self.starts), shape=(len(self.row_lower), len(self.lower)))
+        shape = (len(self.row_lower), len(self.lower))
+        matrix = csr_array((self.values, self.columns, self.starts), shape=shape, dtype=np.float64)
+        matrix.sum_duplicates()
+        return Rows(matrix, np.array(self.row_lower), np.array(self.row_upper))
 
-    def rows_hold(self, x: Sequence[float], tolerance: float = 1e-6) -> bool:
-        """Whether these values of all columns satisfy all rows, to rounding."""
-        activity = self.matrix() @ np.asarray(x, dtype=np.float64)
-        slack = tolerance * (1.0 + np.abs(activity))
-        lower, upper = np.asarray(self.row_lower), np.asarray(self.row_upper)
-        return bool((activity >= lower - slack).all() and (activity <= upper + slack).all())
+
+def read_numbers(name: str, given: Any, count: int, missing: float) -> Weights:
+    """One number for all, or a list of them, in which None is what is `missing`."""
+    listed = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    try:
+        numbers = [missing if number is None else float(number) for number in (given if listed else [given])]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidSet(f"{name} must be a number or a list of numbers, got {given!r:.200}") from None
+    if listed and len(numbers) != count:
+        raise InvalidSet(f"{name} must be one number or {count} numbers, got {len(numbers)}")
+    if np.isnan(numbers).any():
+        raise InvalidSet(f"{name} must be numbers, got {given!r:.200}")
+    return np.array(numbers if listed else numbers * count, dtype=np.float64)
+
+
+def check_order(kind: str, lower: Weights, upper: Weights) -> None:
+    """Bounds between which there is something."""
+    wrong = (lower > upper) | (lower == np.inf) | (upper == -np.inf)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise InvalidSet(f"no number is between the bounds of {kind} {i}, lower {lower[i]} and upper {upper[i]}")
+
+
+def as_listed(bounds: NDArray[Any]) -> list[float | None]:
+    """As `read_numbers` takes them: what is not finite is None."""
+    return [number if np.isfinite(number) else None for number in bounds.tolist()]
+
+
+def _read_matrix(given: Any) -> Any:
+    from scipy.sparse import coo_array, csr_array
+
+    try:
+        if isinstance(given, Mapping):
+            shape = tuple(int(number) for number in given["shape"])
+            places = (given["rows"], given["columns"])
+            matrix = csr_array(coo_array((given["values"], places), shape=shape, dtype=np.float64))
+        elif hasattr(given, "tocsr"):
+            matrix = csr_array(given.tocsr(), dtype=np.float64)
+        else:
+            dense = np.asarray(given)
+            if dense.dtype.kind not in "fiub":
+                raise TypeError
+            matrix = csr_array(np.atleast_2d(dense.astype(np.float64)))
+    except (TypeError, ValueError, KeyError, IndexError, OverflowError):
+        raise InvalidSet(f"the matrix must be numbers in rows of equal length, got {given!r:.200}") from None
+    if len(matrix.shape) != 2:
+        raise InvalidSet(f"the matrix must have two dimensions, got shape {matrix.shape}")
+    matrix.sum_duplicates()
+    return matrix

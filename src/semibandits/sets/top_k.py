@@ -1,92 +1,86 @@
-"""Any k of the items: the uniform matroid's bases."""
+"""Any k of the items: the uniform matroid."""
 
-import copy
-from collections.abc import Iterable
+import time
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets import top_k_in_lanes
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, within
-from semibandits.types import FeasibleSet, Items, Solver, Weights, total
+from semibandits.errors import InvalidSet
+from semibandits.sets import top_k_in_lanes, top_k_single
+from semibandits.sets.base import check_count, check_weights
+from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, LiveOracle, check_oracle_weights
+from semibandits.sets.matroid import MatroidSet
+from semibandits.sets.program import Program
+from semibandits.types import Items, Solver, Weights, total
+
+WORTH_COMPILING = 256
+"""From fewer items NumPy selects almost as quickly as machine code."""
 
 
-class TopK(FeasibleSet):
-    """Every subset of exactly k items.
+class TopK(MatroidSet):
+    """Every subset of exactly k items or, with `bases=False`, of at most k.
 
-    The oracle takes the k largest weights by selection, O(n_items), and of tied items those with the lowest numbers.
+    The oracle takes the k largest weights by selection, O(n_items), and of tied items those with the lowest numbers;
+    with `bases=False` it takes only positive ones.
 
     >>> TopK(5, 2).argmax([0.1, 0.9, 0.5, 0.5, 0.5])
     array([1, 2])
+    >>> TopK(5, 2, bases=False).argmax([-0.1, -0.9, -0.5, 0.5, 0.0])
+    array([3])
     """
 
-    verified = True
-
-    def __init__(self, n_items: int, k: int) -> None:
+    def __init__(self, n_items: int, k: int, *, bases: bool = True) -> None:
         self.n_items = check_count("n_items", n_items)
-        self.k = self.max_size = check_count("k", k)
+        self.k = check_count("k", k)
         if self.k > self.n_items:
             raise InvalidSet(f"k must be at most n_items={self.n_items}, got {self.k}")
-        # After `restrict`: the items in every solution, and those among which the rest is chosen (None: all).
-        self._fixed: Items = np.empty(0, dtype=np.int64)
-        self._free: Items | None = None
+        self._set_up(bases)
+
+    def _independent(self, items: Items) -> bool:
+        return items.size <= self.k
+
+    def _contract(self) -> int:
+        self._room = self.k - self._fixed.size
+        self._free = np.flatnonzero(self._state == FREE) if self._room else self._fixed[:0]
+        return min(self._room, self._free.size)
 
     def argmax(self, weights: ArrayLike) -> Items:
-        w = check_weights(weights, self.n_items)
-        if self._free is None:
-            return _largest(w, self.k)
-        chosen = self._free[_largest(w[self._free], self.k - self._fixed.size)]
+        w = check_oracle_weights(self, weights)
+        return self._select(w) if self.n_items < WORTH_COMPILING else self._live(w)
+
+    def _select(self, w: Weights) -> Items:
+        if self._free.size == self.n_items:
+            return _largest(w, self._room, self.bases)
+        chosen = self._free[_largest(w[self._free], self.max_size - self._fixed.size, self.bases)]
         return np.sort(np.concatenate((self._fixed, chosen)))
 
-    def contains(self, items: Iterable[int]) -> bool:
-        ordered = as_items(items)
-        if ordered is None or ordered.size != self.k or not within(ordered, self.n_items):
-            return False
-        if self._free is None:
-            return True
-        rest = np.setdiff1d(ordered, self._fixed, assume_unique=True)
-        return rest.size == self.k - self._fixed.size and bool(np.isin(rest, self._free).all())
+    @cached_property
+    def _live(self) -> "_Live":
+        return _Live(self)
 
-    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "TopK":
-        inside, outside = check_restriction(include, exclude, self.n_items)
-        state = np.zeros(self.n_items, dtype=np.int8)  # 0 excluded, 1 free, 2 in every solution
-        state[slice(None) if self._free is None else self._free] = 1
-        state[self._fixed] = 2
-        impossible = (state[inside] == 0).any()
-        state[inside] = 2
-        impossible |= (state[outside] == 2).any()
-        state[outside] = 0
-        restricted = copy.copy(self)
-        restricted._fixed = np.flatnonzero(state == 2)
-        restricted._free = np.flatnonzero(state == 1)
-        if impossible or not 0 <= self.k - restricted._fixed.size <= restricted._free.size:
-            raise EmptyFeasibleSet(f"there is no choice of {self.k} items {restriction(inside, outside)}")
-        return restricted
-
-    def best_with_each(self, weights: ArrayLike) -> Weights:
-        w = check_weights(weights, self.n_items)
-        items = self.argmax(w)
-        value = total(w, items)
-        best = np.full(self.n_items, -np.inf)
-        replaceable = np.setdiff1d(items, self._fixed, assume_unique=True)
-        if replaceable.size:  # an item outside takes the place of the weakest one inside
-            free = slice(None) if self._free is None else self._free
-            best[free] = (value - w[replaceable].min()) + w[free]
-        best[items] = value
-        return best
+    def _weakest(self, w: Weights, items: Items) -> Items:
+        weakest = np.full(self.n_items, self.n_items)
+        leaves = items[self._state[items] == FREE]
+        if items.size == self.k and leaves.size:
+            weakest[self._free] = leaves[np.argmin(w[leaves])]
+        return weakest
 
     def runner_up_with_each(self, weights: ArrayLike, tolerance: float) -> Weights:
         """One exchange away from a best solution with the item: the exchange that costs least, but above tolerance."""
         w = check_weights(weights, self.n_items)
         items = self.argmax(w)
         value = total(w, items)
-        free = np.arange(self.n_items) if self._free is None else self._free
-        inside = free[np.isin(free, items)]
+        free, inside = self._free, items[self._state[items] == FREE]
+        if not self.bases:  # nothing, of weight 0, may take any place
+            w = np.append(w, np.zeros(self._room))
+            nothing = np.arange(self.n_items, w.size)
+            free, inside = np.append(free, nothing), np.append(inside, nothing[inside.size :])
         outside = np.setdiff1d(free, inside, assume_unique=True)
-        runner_up = np.full(self.n_items, -np.inf)
+        runner_up = np.full(w.size, -np.inf)
         if inside.size == 0 or outside.size == 0:
-            return runner_up
+            return runner_up[: self.n_items]
         inside = inside[np.argsort(w[inside], kind="stable")]
         comes = np.sort(w[outside])
         # Only two items inside matter: the weakest, and the weakest that is better than all outside.
@@ -110,28 +104,54 @@ class TopK(FeasibleSet):
         # An item outside takes the place of the weakest; where that is no loss, one more exchange must be.
         loss = w[inside[0]] - w[outside]
         runner_up[outside] = value - np.where(loss > tolerance, loss, loss + least_loss(kept=0))
-        return runner_up
-
-    def uncovered(self) -> Items:
-        return np.flatnonzero(np.isneginf(self.best_with_each(np.zeros(self.n_items))))
+        return runner_up[: self.n_items]
 
     def solver(self) -> Solver:
+        """In lanes; for at most k items, one run at a time."""
+        if not self.bases:
+            return self.single()
         lift = np.zeros(self.n_items)
-        if self._free is not None:
-            lift[:] = -np.inf
-            lift[self._free] = 0.0
-            lift[self._fixed] = np.inf
+        lift[self._state == EXCLUDED] = -np.inf
+        lift[self._state == FIXED] = np.inf
         return top_k_in_lanes.solver(lift, self.k)
 
+    def single(self) -> Solver:
+        return top_k_single.solver(self._free, self._fixed, self._room, self.bases)
+
+    def program(self) -> Program:
+        program = Program(self.n_items)
+        program.add_row(range(self.n_items), 1.0, self.k if self.bases else 0, self.k)
+        return program
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"n_items": self.n_items, "k": self.k, "bases": self.bases}
+
     def __repr__(self) -> str:
-        return f"TopK({self.n_items}, {self.k}{'' if self._free is None else ', restricted'})"
+        return f"TopK({self.n_items}, {self.k}{'' if self.bases else ', bases=False'}{self._restricted})"
 
 
-def _largest(w: Weights, k: int) -> Items:
-    """The indices of the k largest, ascending; of tied ones the first."""
+class _Live(LiveOracle):
+    """What other sets do in plain Python at first, NumPy does here."""
+
+    def __init__(self, feasible: TopK) -> None:
+        super().__init__(feasible.single(), feasible.max_size)
+        self._select = feasible._select
+
+    def _plain(self, w: Weights) -> Items:
+        function = self._solver.function
+        began = time.perf_counter()
+        items = self._select(w)
+        self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
+        return items
+
+
+def _largest(w: Weights, k: int, bases: bool) -> Items:
+    """The indices of the k largest, ascending; of tied ones the first. If not `bases`, of positive ones only."""
     if k == 0:
         return np.empty(0, dtype=np.int64)
     threshold = np.partition(w, w.size - k)[w.size - k]
+    if not bases and threshold <= 0.0:
+        return np.flatnonzero(w > 0.0)
     chosen = np.flatnonzero(w >= threshold)
     if chosen.size > k:
         tied = np.flatnonzero(w[chosen] == threshold)

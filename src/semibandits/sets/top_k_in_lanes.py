@@ -10,6 +10,7 @@ import numpy as np
 
 from semibandits.kernel import LANES, lane_loops, lowest_bit, score_of
 from semibandits.sets.lanes import ascending
+from semibandits.sets.top_k_single import select
 from semibandits.types import Arrays, Solver, Weights
 
 INSERTION = 12
@@ -151,27 +152,6 @@ def _pick(
 
 
 def _kth_largest(values: Any, copy: Any, n: Any, k: Any) -> Any:
-    """Hoare's selection, with the median of three as pivot."""
     for i in range(n):
         copy[i] = values[i]
-    low, high = 0, n - 1
-    while low < high:
-        x, y, z = copy[low], copy[(low + high) >> 1], copy[high]
-        middle = max(min(x, y), min(max(x, y), z))
-        i, j = low, high
-        while i <= j:
-            while copy[i] > middle:
-                i += 1
-            while copy[j] < middle:
-                j -= 1
-            if i <= j:
-                copy[i], copy[j] = copy[j], copy[i]
-                i += 1
-                j -= 1
-        if k - 1 <= j:
-            high = j
-        elif k - 1 >= i:
-            low = i
-        else:
-            break
-    return copy[k - 1]
+    return select(copy, 0, n - 1, k - 1)

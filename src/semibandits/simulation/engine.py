@@ -15,7 +15,7 @@ from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Arrays, IndexPolicy, Solver, is_float, total, up_to_date
+from semibandits.types import Arrays, IndexPolicy, Solver, is_float, up_to_date
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 INDEX = np.uint32
@@ -235,7 +235,6 @@ class Engine:
             dtype=np.uint64,
         )
         stats = np.repeat(np.array(task.policy.prior, dtype=np.float64), (n_items + 1) * lanes)
-        missed = 0.0 if kernel.realised else total(task.problem.means, task.problem.optimum)
         block = text.Block(
             streams=streams,
             keys=np.zeros((3, lanes), dtype=np.uint64),
@@ -244,7 +243,7 @@ class Engine:
             scores=np.zeros((0 if self._solver.once else n_items, lanes)),
             chosen=np.zeros((max_size, lanes), dtype=INDEX),
             gained=np.zeros(lanes),
-            missed=np.full(lanes, missed),
+            missed=np.full(lanes, 0.0 if kernel.realised else task.reference),
             trouble=np.zeros(lanes),
             regret=np.zeros(lanes),
             cursor=np.zeros(2, dtype=np.int64),

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument, BadState, Unsupported
+from semibandits.files import replace_file
 from semibandits.simulation.result import SimulationResult
-from semibandits.state import DAMAGE, Count, replace_file
+from semibandits.state import DAMAGE, Count
 
 if TYPE_CHECKING:
     import pandas as pd

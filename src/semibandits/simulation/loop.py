@@ -17,7 +17,7 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Non
     problem = task.problem
     agent = agent or task.agent(run)
     best = problem.optimum
-    best_mean = total(problem.means, best)
+    reference = task.reference
     world = World(problem.environment, task.seed, run, task.horizon)
     outcome = Outcome.empty(task, runs=1)
     regret = 0.0
@@ -27,9 +27,9 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Non
     try:
         for round in range(1, task.horizon + 1):
             items, initial = agent.choose(round)
-            if task.kind == "expected":
+            if task.kind != "realised":
                 weights = world.weights(round, items)
-                regret += task.sign * (best_mean - total(problem.means, items))
+                regret += task.sign * (reference - total(problem.means, items))
             else:
                 both = world.weights(round, np.concatenate((items, best)))
                 weights = both[: items.size]

@@ -1,7 +1,6 @@
 """Regret over time, drawn."""
 
 import itertools
-import sys
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument, Unsupported
+from semibandits.sets.drawing import check_axes, new_axes
 from semibandits.simulation.result import Bounds, LogAxes, SimulationResult, estimate
 from semibandits.theory.kveton2015 import theorem_6
 from semibandits.types import check_choice
@@ -27,12 +27,7 @@ BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3
 def draw(
     result: SimulationResult, bounds: Bounds | bool | None, confidence: float, log: LogAxes | None, ax: "Axes | None"
 ) -> "Axes":
-    try:
-        from matplotlib.axes import Axes
-    except ImportError as error:
-        raise Unsupported('plots need Matplotlib: pip install "semibandits[plot]"') from error
-    if ax is not None and not isinstance(ax, Axes):
-        raise BadArgument(f"ax must be Matplotlib Axes, got {ax!r:.200}")
+    check_axes(ax)
     rounds, runs = result.rounds, result.regret.shape[1]
     mean, _, _, low, high = estimate(result.regret.swapaxes(1, 2), confidence)
     curves = _curves(result, bounds)
@@ -45,7 +40,9 @@ def draw(
         curves = {name: np.where(curve > 0.0, curve, np.nan) for name, curve in curves.items()}
 
     own = ax is None
-    ax = _new_axes(len(result.policies) + len(curves)) if ax is None else ax
+    if ax is None:
+        entries = len(result.policies) + len(curves)
+        ax = new_axes(7.2, 4.2 + 0.18 * entries / _columns(entries))
     ax.set_xscale("log" if "x" in log else "linear")
     ax.set_yscale("log" if "y" in log else "linear")
     before = len(ax.get_lines())
@@ -129,19 +126,6 @@ def _smallest(mean: NDArray[np.float64]) -> float:
     """The smallest positive mean that is more than rounding."""
     some = mean[mean > 1e-9 * max(mean.max(), 0.0)]
     return float(some.min()) if some.size else 0.0
-
-
-def _new_axes(entries: int) -> "Axes":
-    """Of pyplot where it is in use or a notebook would show it, else of a figure nobody else knows."""
-    size: dict[str, Any] = {"figsize": (7.2, 4.2 + 0.18 * entries / _columns(entries)), "layout": "constrained"}
-    if not {"matplotlib.pyplot", "ipykernel"}.isdisjoint(sys.modules):
-        from matplotlib import pyplot
-
-        ax: Axes = pyplot.subplots(**size)[1]
-        return ax
-    from matplotlib.figure import Figure
-
-    return Figure(**size).add_subplot()
 
 
 def _columns(entries: int) -> int:

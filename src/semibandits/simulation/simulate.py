@@ -49,10 +49,11 @@ def simulate(
     shorter horizon give a prefix of the same numbers, and all policies face the same worlds. A `Learner` with the same
     seed decides as run 0 does. `seed=None` draws one, which the result tells.
 
-    `regret="expected"` adds up the gaps of the chosen solutions; `"realised"` what the optimum would have earned more
-    with the weights as drawn. The rounds of initialisation count. `checkpoints` are the rounds at which regret is
-    kept: default about 200 of them, dense early; the horizon is always the last. `record` ("counts", "solutions", or
-    both) also keeps how often each item was chosen, and every solution.
+    `regret="expected"` adds up the gaps of the chosen solutions, `"realised"` what the optimum would have earned more
+    with the weights as drawn. Where the oracle is approximate, both measure against its own answer on the means, and
+    `"ratio"` against what it promises, `problem.target`. The rounds of initialisation count. `checkpoints` are the
+    rounds at which regret is kept: default about 200 of them, dense early; the horizon is always the last. `record`
+    ("counts", "solutions", or both) also keeps how often each item was chosen, and every solution.
 
     Items that no solution contains raise `UncoveredItems`, as in a learner; `uncovered="ignore"` plays without them.
 
@@ -97,12 +98,16 @@ def simulate(
     if last is not None and horizon > last:
         raise EndOfTable(f"horizon {horizon} was asked of {problem.environment!r}, which ends with round {last}")
 
-    _ = problem.optimum  # an oracle that fails does so here, once, and every worker gets the answer
+    _ = problem.target if regret == "ratio" else problem.optimum  # what fails does so here, once, and workers get it
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded) for policy in listed]
     shelf = None
     if store is not None:
-        experiment = (problem.feasible, problem.environment, problem.sense, horizon, rounds, seed, regret, uncovered)
+        against = problem.target if regret == "ratio" else None
+        experiment = (
+            *(problem.feasible, problem.environment, problem.sense, horizon, rounds, seed, regret, uncovered),
+            *(() if against is None else (against,)),
+        )
         shelf = Store(store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret")
     results: dict[str, NDArray[Any]] = {
         name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)

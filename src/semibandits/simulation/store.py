@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from semibandits.digest import digest
 from semibandits.errors import BadState, StoreFailed
+from semibandits.files import replace_file
 from semibandits.simulation.task import Outcome, Task
-from semibandits.state import replace_file
 
 
 class Store:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from semibandits.agent import IndexAgent, Scale, Uncovered
 from semibandits.problem import Problem
-from semibandits.types import IndexPolicy
+from semibandits.types import IndexPolicy, total
 
-RegretKind = Literal["expected", "realised"]
+RegretKind = Literal["expected", "realised", "ratio"]
 Recorded = Literal["counts", "solutions"]
 
 Tick = Callable[[int], None]
@@ -39,6 +39,11 @@ class Task(NamedTuple):
             horizon=self.horizon,
             uncovered=self.uncovered,
         )
+
+    @property
+    def reference(self) -> float:
+        """What regret is measured against in every round, but for realised regret."""
+        return self.problem.target if self.kind == "ratio" else total(self.problem.means, self.problem.optimum)
 
     @property
     def sign(self) -> float:

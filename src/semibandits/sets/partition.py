@@ -1,0 +1,147 @@
+"""Items in groups, so many of each: the partition matroid."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from semibandits.errors import InvalidSet
+from semibandits.sets.base import check_count
+from semibandits.sets.built_in import FREE, Solved
+from semibandits.sets.greedy import mark, words, write_marked
+from semibandits.sets.matroid import MatroidSet
+from semibandits.sets.program import Program
+from semibandits.sets.top_k_single import LEAST_POSITIVE, LOWEST, choose, reserve
+from semibandits.types import Items, Solver, Weights
+
+
+class PartitionMatroid(MatroidSet, Solved):
+    """Every choice of exactly so many items of each group (all, where it has fewer); with `bases=False`, at most.
+
+    `groups` names the group of every item, by a number or any other word. `capacities` is one number for all groups, a
+    list for groups 0, 1, 2, ..., or a mapping from groups to numbers (or a list of such pairs). Of a group of
+    capacity 0 no solution contains an item.
+
+    The oracle takes the largest weights of each group by selection, O(n_items), and of tied items those with the lowest
+    numbers; with `bases=False` it takes only positive ones.
+
+    >>> menu = PartitionMatroid(["soup", "soup", "main", "main", "main"], {"soup": 1, "main": 2})
+    >>> menu.argmax([0.1, 0.9, 0.5, 0.5, 0.5])
+    array([1, 2, 3])
+    """
+
+    def __init__(self, groups: Iterable[Any], capacities: Any, *, bases: bool = True) -> None:
+        self.groups = _names(groups)
+        """The group of every item."""
+        self.n_items = check_count("the number of items", len(self.groups))
+        numbers: dict[Hashable, int] = {}
+        self._group = np.array([numbers.setdefault(name, len(numbers)) for name in self.groups], dtype=np.int64)
+        self._names = list(numbers)
+        self._capacity = np.array(_capacities(self._names, capacities), dtype=np.int64)
+        self._set_up(bases)
+
+    def _independent(self, items: Items) -> bool:
+        return bool((self._count(items) <= self._capacity).all())
+
+    def _count(self, items: Items) -> Items:
+        return np.bincount(self._group[items], minlength=len(self._names))
+
+    def _contract(self) -> int:
+        room = self._capacity - self._count(self._fixed)
+        self._free = np.flatnonzero((self._state == FREE) & (room[self._group] > 0))
+        self._room = np.minimum(room, self._count(self._free))
+        return int(self._room.sum())
+
+    def solver(self) -> Solver:
+        members = self._free[np.argsort(self._group[self._free], kind="stable")]
+        sizes = self._count(members)
+        table = np.stack((np.cumsum(sizes), self._room, [reserve(k) for k in self._room.tolist()]), axis=1)
+        facts = np.array([self.bases, *self._fixed], dtype=np.int64)
+        return Solver(
+            _choose_in_groups,
+            (members, table.ravel(), facts),
+            numbers=sizes.size + int(sizes.max()),
+            integers=int(sizes.max()) + words(self.n_items),
+            ragged=not self.bases,
+        )
+
+    def _weakest(self, w: Weights, items: Items) -> Items:
+        rest = items[self._state[items] == FREE]
+        order = rest[np.argsort(-w[rest], kind="stable")]
+        lightest = np.full(len(self._names), self.n_items)
+        lightest[self._group[order]] = order  # the last one stays
+        lightest[self._count(items) < self._capacity] = self.n_items
+        return lightest[self._group]
+
+    def program(self) -> Program:
+        program = Program(self.n_items)
+        sizes = np.bincount(self._group, minlength=len(self._names))
+        for group, most in enumerate(np.minimum(self._capacity, sizes).tolist()):
+            program.add_row(np.flatnonzero(self._group == group).tolist(), 1.0, most if self.bases else 0, most)
+        return program
+
+    def _parameters(self) -> dict[str, Any]:
+        pairs = [[name, capacity] for name, capacity in zip(self._names, self._capacity.tolist(), strict=True)]
+        return {"groups": self.groups, "capacities": pairs, "bases": self.bases}
+
+    def __repr__(self) -> str:
+        kind = "" if self.bases else ", bases=False"
+        return f"PartitionMatroid({self.n_items} items, {len(self._names)} groups{kind}{self._restricted})"
+
+
+def _names(groups: Any) -> list[Hashable]:
+    listed = groups.tolist() if isinstance(groups, np.ndarray) else groups
+    if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
+        raise InvalidSet(f"groups must be a list, the group of each item, got {groups!r:.200}")
+    names = [name.item() if isinstance(name, np.generic) else name for name in listed]
+    for item, name in enumerate(names):
+        if not (name is None or isinstance(name, str | int | float)) or name != name:
+            raise InvalidSet(f"the group of item {item} must be a number or a string, got {name!r:.100}")
+    return names
+
+
+def _capacities(groups: list[Any], capacities: Any) -> list[int]:
+    """Of these groups, in their order."""
+    known: dict[Any, Any]
+    if isinstance(capacities, int | np.integer):
+        known = dict.fromkeys(groups, capacities)
+    elif isinstance(capacities, Mapping):
+        known = dict(capacities)
+    elif isinstance(capacities, str | bytes) or not isinstance(capacities, Iterable):
+        raise InvalidSet(f"capacities must be an integer, a list or a mapping from groups, got {capacities!r:.200}")
+    else:
+        listed = list(capacities)
+        pairs = bool(listed) and all(isinstance(one, tuple | list) and len(one) == 2 for one in listed)
+        try:
+            known = dict(listed if pairs else enumerate(listed))
+        except TypeError as error:
+            raise InvalidSet(f"capacities must be an integer, a list or a mapping from groups: {error}") from error
+    for name in groups:
+        if name not in known:
+            raise InvalidSet(f"group {name!r:.100} has no capacity in {capacities!r:.200}")
+        capacity = known[name]
+        if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer) or capacity < 0:
+            raise InvalidSet(f"the capacity of group {name!r:.100} must be an integer >= 0, got {capacity!r:.100}")
+    return [min(int(known[name]), 2**62) for name in groups]
+
+
+def _choose_in_groups(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
+    """Of each group the table says where its members end, how many are wanted, and how many more to look at.
+
+    Facts are whether just so many are wanted, and the fixed items. Behind the items chosen of a group, `integers` holds
+    the marks of all items.
+    """
+    members, table, facts = data
+    groups = len(table) // 3
+    floor = LOWEST if facts[0] == 1 else LEAST_POSITIVE
+    marks = len(integers) - words(len(weights))
+    for i in range(1, len(facts)):
+        mark(facts[i], marks, integers)
+    begin = 0
+    for group in range(groups):
+        end, k, spare = table[3 * group], table[3 * group + 1], table[3 * group + 2]
+        count = choose(weights, members, begin, end, k, spare, floor, group, groups, numbers, integers)
+        for i in range(count):
+            mark(integers[i], marks, integers)
+        begin = end
+    return write_marked(out, len(weights), marks, integers)

@@ -1,0 +1,93 @@
+"""Graphs in every form in which they may be given."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array, csr_matrix
+
+from semibandits import errors
+from semibandits.sets.graph import Graph, read_graph
+
+EDGES = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b")]
+
+
+def test_a_list_keeps_its_order() -> None:
+    for edges in (EDGES, [list(edge) for edge in EDGES], iter(EDGES)):
+        graph = read_graph(edges)
+        assert graph.edges == EDGES
+        assert graph.directed
+    assert not read_graph(EDGES, directed=False).directed
+    assert read_graph(np.array([[3, 1], [1, 2]])).edges == [(3, 1), (1, 2)]
+    assert read_graph([((0, 0), (0, 1))]).nodes == [(0, 0), (0, 1)]
+
+
+def test_a_matrix_row_by_row_with_explicit_zeros() -> None:
+    entries = ([5.0, 0.0, 7.0, 1.0], ([2, 0, 0, 1], [0, 2, 1, 1]))
+    for matrix in (
+        coo_array(entries, shape=(4, 4)),
+        csr_array(entries, shape=(4, 4)),
+        csr_matrix(entries, shape=(4, 4)),
+    ):
+        graph = read_graph(matrix)
+        assert graph.edges == [(0, 1), (0, 2), (1, 1), (2, 0)]
+        assert graph.nodes == [0, 1, 2, 3]
+        assert read_graph(matrix, directed=False).edges == [(0, 1), (0, 2), (1, 1)]
+
+
+def test_networkx_graphs_say_themselves_whether_they_are_directed() -> None:
+    for kind, directed in ((nx.DiGraph, True), (nx.Graph, False), (nx.MultiDiGraph, True), (nx.MultiGraph, False)):
+        graph = kind(EDGES)
+        read = read_graph(graph)
+        assert read.directed is directed
+        assert len(read.edges) == (4 if graph.is_multigraph() else 3)
+        assert read_graph(graph, directed=directed) == read
+        with pytest.raises(
+            errors.InvalidSet, match=f"is {'' if directed else 'un'}directed, but directed={not directed}"
+        ):
+            read_graph(graph, directed=not directed)
+
+
+def test_labels_tell_parallel_edges_apart() -> None:
+    assert read_graph(EDGES).labels() == ("a->b", "b->c", "a->c", "a->b #2")
+    assert read_graph(EDGES, directed=False).labels() == ("a-b", "b-c", "a-c", "a-b #2")
+    named = nx.MultiGraph()
+    named.add_edge("a", "b", key="road")
+    named.add_edge("a", "b", key="rail")
+    assert read_graph(named).labels() == ("a-b road", "a-b rail")
+    awkward = read_graph([("a", "b #2"), ("a", "b"), ("a", "b"), ("", "\n")])
+    assert awkward.labels() == ("a->b #2", "a->b", "a->b #3", "''->'\\n'")
+
+
+def test_the_edges_as_json_can_say_them() -> None:
+    graph = read_graph(nx.DiGraph([(np.int64(1), "x"), ("x", (2, 3))]))
+    assert graph.listed() == [[1, "x"], ["x", (2, 3)]]
+    assert [type(node) for node in graph.listed()[0]] == [int, str]
+    assert read_graph(graph.listed()).edges == graph.edges
+
+
+@pytest.mark.parametrize(
+    ("graph", "says"),
+    [
+        ([], "the number of edges must be an integer >= 1, got 0"),
+        (nx.DiGraph(), "got 0"),
+        (csr_array((3, 3)), "got 0"),
+        (csr_array((2, 3)), r"square, got shape \(2, 3\)"),
+        ("ab", "list of edges, a sparse matrix or a networkx graph, got 'ab'"),
+        (7, "got 7"),
+        ([(0, 1), (1,)], r"edge 1 must be a pair \(tail, head\), got \(1,\)"),
+        ([("a", ["b"])], "nodes must be hashable"),
+    ],
+)
+def test_what_is_no_graph(graph: object, says: str) -> None:
+    with pytest.raises(errors.InvalidSet, match=says):
+        read_graph(graph)
+
+
+def test_unknown_nodes() -> None:
+    graph = read_graph(EDGES)
+    assert isinstance(graph, Graph)
+    assert graph.number("source", "c") == graph.nodes.index("c")
+    with pytest.raises(errors.InvalidSet, match="the source 'z' is not a node of any edge"):
+        graph.number("source", "z")
+    with pytest.raises(errors.InvalidSet, match="hashable"):
+        graph.number("target", ["a"])
