@@ -22,7 +22,8 @@ class Listed(FeasibleSet):
         self.max_size = max(map(len, solutions))
 
     def argmax(self, weights: Any) -> Items:
-        best = max(self.solutions, key=lambda one: sum(float(weights[item]) for item in one))
+        small = [float(weight) * 2.0**-64 for weight in weights]  # sums of huge ones are finite then
+        best = max(self.solutions, key=lambda one: sum(small[item] for item in one))
         return np.array(best, dtype=np.int64)
 
     def contains(self, items: Iterable[int]) -> bool:

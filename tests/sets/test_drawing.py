@@ -171,9 +171,10 @@ def test_distances_as_in_the_graph() -> None:
     pieces, _ = lines([(0, 1), (2, 3), (4, 4)], directed=False)
     assert pieces.nodes[[0, 1], 0].max() < pieces.nodes[[2, 3], 0].min()
     assert pieces.nodes[[2, 3], 0].max() < pieces.nodes[4, 0]
-    cyclic = layout.place(4, [0, 1, 2, 3], [1, 2, 3, 0], True, ends=(2, 0))
-    assert cyclic.nodes[2, 0] < cyclic.nodes[0, 0]
-    assert cyclic.nodes[2, 1] == pytest.approx(cyclic.nodes[0, 1])
+    for left, right in ((0, 2), (2, 0), (0, 1), (1, 0)):
+        cyclic = layout.place(4, [0, 1, 2, 3], [1, 2, 3, 0], True, ends=(left, right))
+        assert cyclic.nodes[left, 0] < cyclic.nodes[right, 0]
+        assert cyclic.nodes[left, 1] == pytest.approx(cyclic.nodes[right, 1])
 
 
 def test_detours_around_other_nodes() -> None:
@@ -201,6 +202,11 @@ def test_an_assignment() -> None:
     assert numbers[(0, 0)] == "?"
     assert numbers[(3, 2)] == "1.00"
     assert ax.figure.axes[1].get_ylabel() == "estimate"
+    picture: Any = ax.images[0].get_array()
+    light = [float(picture[row, column, :3].sum()) for row, column in DATES.pairs]
+    assert light[0] == 3.0  # unknown
+    assert light[1:] == sorted(light[1:], reverse=True)
+    assert light[1] > light[-1] + 1.0
     assert "3 of 10 pairs chosen" in ax.get_title("left")
     plain = DATES.draw(items)
     render(plain)

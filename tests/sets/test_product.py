@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
 
 import strategies
 from families import FAMILIES
@@ -311,15 +313,22 @@ def test_nothing_is_allocated_in_machine_code() -> None:
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_program(data: st.DataObject) -> None:
-    pytest.importorskip("highspy")
     product, solutions = data.draw(FAMILIES["Product"])
     excluded = data.draw(st.sets(st.integers(0, product.n_items - 1), max_size=1))
     left = [one for one in solutions if not excluded & set(one)]
     if left:
         product, solutions = product.restrict(exclude=excluded), left
     weights = data.draw(strategies.weights(product, st.integers(-3, 3).map(float)))
-    # With a row that forbids nothing, the product is solved as a program.
-    items = sets.Intersection(product, [[0.0] * product.n_items], upper=[0.0]).argmax(weights)
+    program = Program.of(product)
+    shape = (len(program.row_lower), len(program.lower))
+    rows = csr_array((program.values, program.columns, program.starts), shape=shape)
+    found = milp(
+        np.append(-np.array(weights), np.zeros(len(program.lower) - product.n_items)),
+        integrality=program.integer,
+        bounds=Bounds(program.lower, program.upper),
+        constraints=LinearConstraint(rows, program.row_lower, program.row_upper),
+    )
+    items = np.flatnonzero(found.x[: product.n_items] > 0.5)
     assert tuple(items.tolist()) in solutions
     assert sum(weights[item] for item in items) == max(sum(weights[item] for item in one) for one in solutions)
 

@@ -215,6 +215,14 @@ def test_large_graphs_are_pruned_exactly_without_direction() -> None:
     assert feasible.best_with_each(np.full(13, -1.0))[[0, 5, 6, 7, 12]].tolist() == [-4.0, -5.0, -5.0, -4.0, -5.0]
 
 
+def test_large_directed_graphs_are_pruned_by_what_is_on_walks() -> None:
+    chain = [(i, i + 1) for i in range(300)]
+    feasible = sets.Paths([*chain, (5, 5), (5, 0), (300, 7), (9, 400), (401, 9), (8, 3), (0, 8)], 0, 300)
+    assert feasible.uncovered().tolist() == [300, 301, 302, 303, 304]  # item 305 is on a walk that is no path
+    assert feasible.max_size == 300
+    assert np.isneginf(feasible.best_with_each(-np.ones(307))[305])
+
+
 @pytest.mark.parametrize("hops", [False, True])
 @pytest.mark.parametrize("directed", [True, False])
 def test_the_program_is_the_set(directed: bool, hops: bool) -> None:
@@ -274,6 +282,10 @@ def test_contains_walks_in_any_direction_and_order() -> None:
     assert not roads.restrict(include=[2]).contains([3, 1, 0])
     assert not roads.restrict(exclude=[1]).contains([3, 1, 0])
     assert not sets.Paths(DIAMOND, "a", "c").contains([0, 1, 2])
+    assert not sets.Paths([(0, 1), (0, 1)], 0, 1).restrict(include=[0]).contains([1])
+    there_and_back = sets.Paths([(0, 1), (1, 2), (2, 1), (0, 2), (0, 3), (3, 1)], 0, 1)
+    assert there_and_back.max_size == 3
+    assert not there_and_back.contains([0, 1, 2])
 
 
 def test_arguments_survive_json() -> None:

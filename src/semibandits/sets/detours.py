@@ -43,7 +43,7 @@ class Detours:
             near, far = far, near
         way = self._way(near)
         used = {item, *(by for _, by in way.values() if by >= 0)}
-        for step in self._second_way(far, way, used):
+        for step in self._second_way(far, way):
             used ^= {step}
         return self._walk(used)
 
@@ -55,7 +55,7 @@ class Detours:
             node = self._before[node][0]
         return way
 
-    def _second_way(self, goal: int, way: dict[int, tuple[int, int]], used: set[int]) -> list[int]:
+    def _second_way(self, goal: int, way: dict[int, tuple[int, int]]) -> list[int]:
         """From the other of source and target: its new items, and those of the first way that it takes back.
 
         Distances are made relative to the known ones: so no step costs less than nothing, and those back along the
@@ -77,9 +77,8 @@ class Detours:
                 steps.append((here, *way[node]))
             if state < self._nodes:
                 for other, item in self._beside[node]:
-                    if item not in used:
-                        cost = max(0.0, self._costs[item] + self._distance[node] - self._distance[other])
-                        steps.append((here + cost, self._nodes + other if other in way else other, item))
+                    cost = max(0.0, self._costs[item] + self._distance[node] - self._distance[other])
+                    steps.append((here + cost, self._nodes + other if other in way else other, item))
             for there, other, item in steps:
                 if there < far.get(other, FAR):
                     far[other] = there

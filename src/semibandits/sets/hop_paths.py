@@ -15,10 +15,11 @@ def solver(network: Network, max_hops: int) -> Solver:
     nodes = network.nodes
     arcs = [number for ways in network.out for way in ways for number in way]
     first = np.cumsum([0, *(len(ways) for ways in network.out)])
+    behind = hops([(tail, head) for tail, head, _ in network.arcs()], 0)
     ahead = hops([(head, tail) for tail, head, _ in network.arcs()], nodes - 1)
     # How many hops the target is away from every node; at the end how many there may be.
     away = np.array([*(ahead[node] for node in range(nodes)), max_hops], dtype=np.int64)
-    entries = 1 + max_hops * (nodes - 1)
+    entries = 1 + sum(max_hops - behind[node] - ahead[node] + 1 for node in range(1, nodes))
     return Solver(
         shortest_path_within,
         (first.astype(np.int64), np.array(arcs, dtype=np.int64), away),

@@ -57,7 +57,7 @@ def network(graph: Graph, source: int, target: int, state: NDArray[np.int8], max
             f"every path from {names[source]!r:.100} to {names[target]!r:.100} has at least {behind[target]} edges, "
             f"more than max_hops={max_hops}"
         )
-    longest = len(names) if max_hops is None else max_hops
+    longest = len(names) - 1 if max_hops is None else max_hops
     arcs = [
         (tail, head, item)
         for tail, head, item in arcs
@@ -123,18 +123,16 @@ def _block(edges: Edges, source: int, target: int, nodes: int) -> Edges:
     depth = {source: 0, target: 1}
     lowest = {target: 1}
     kept: list[int] = []
-    # A node, the edge by which it was reached, how many edges were kept before that, and its edges to be looked at.
-    stack = [(target, -1, 0, iter(beside[target]))]
+    # A node, how many edges were kept before it was reached, and its edges to be looked at.
+    stack = [(target, 0, iter(beside[target]))]
     while stack:
-        node, by, before, ahead = stack[-1]
+        node, before, ahead = stack[-1]
         for i in ahead:
-            if i == by:
-                continue
             tail, head, _ = edges[i]
             other = head if tail == node else tail
             if other not in depth:
                 depth[other] = lowest[other] = depth[node] + 1
-                stack.append((other, i, len(kept), iter(beside[other])))
+                stack.append((other, len(kept), iter(beside[other])))
                 kept.append(i)
                 break
             if depth[other] < depth[node]:
@@ -147,7 +145,7 @@ def _block(edges: Edges, source: int, target: int, nodes: int) -> Edges:
                 lowest[above] = min(lowest[above], lowest[node])
                 if lowest[node] >= depth[above]:
                     del kept[before:]
-    return [edges[i] for i in sorted(kept)]
+    return [edges[i] for i in sorted(set(kept))]
 
 
 def _numbered(arcs: Edges, source: int, target: int) -> Network:

@@ -31,12 +31,13 @@ class Paths(Solved):
     `max_hops` paths have at most so many edges. In a graph without cycles, `DagPaths` is quicker and takes all weights.
 
     Weights are costs, negated, and must be <= 0: with gains on the way a longest path would be asked for, which nobody
-    can find in a large graph. The oracle is Dijkstra's method from both ends, O(edges + nodes · log nodes); with
+    can find in a large graph. The oracle is Dijkstra's method from both ends, O(edges · log nodes); with
     `max_hops` dynamic programming, O(max_hops · edges). Of tied paths always the same is taken, but none in particular.
 
-    A path through demanded edges (`restrict(include=...)`, `best_with_each`) is found by a search, since that is hard
-    in general (Fortune, Hopcroft and Wyllie 1980); it raises `Unsupported` at its limit. `uncovered` is exact without
-    direction and `max_hops`, and up to 200 edges; beyond, it names those that are on no walk from source to target.
+    A path through demanded edges (`restrict(include=...)`, `best_with_each`) is hard to find in general (Fortune,
+    Hopcroft and Wyllie 1980): it is searched for, and `Unsupported` is raised at the limit of the search. Through one
+    edge without direction or `max_hops` it is easy (`detours`). `uncovered` is exact without direction or `max_hops`,
+    and, if the search can tell, up to 200 edges; beyond that it names items that are on no walk from source to target.
 
     >>> roads = Paths([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], "a", "d", directed=False)
     >>> roads.argmax([-1.0, -1.0, -5.0, -1.0])
