@@ -1,6 +1,7 @@
 """Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
 
-The two problems of the paper with their item numbers; and regret as `SimulationResult.plot` shows it (Matplotlib).
+The two problems of the paper with their item numbers; regret as `SimulationResult.plot`, and sets as their `draw`, show
+them (Matplotlib).
 """
 
 from pathlib import Path
@@ -92,6 +93,33 @@ def regret(path: Path) -> None:
         result.plot().figure.savefig(path, metadata={"Date": None})  # type: ignore[union-attr]
 
 
+def sets(path: Path) -> None:
+    """What four kinds of sets have learned."""
+    import matplotlib
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    generator = np.random.default_rng(4)
+    ring = [(node, (node + 1) % 9) for node in range(9)]
+    roads = [*ring, *((node, (node + 4) % 9) for node in range(0, 9, 2)), (1, 3), (5, 7)]
+    books = ["Emma", "Ulysses", "Amerika", "Persuasion", "The Castle", "Dubliners"]
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": ""}):
+        figure = Figure(figsize=(11.0, 9.0), layout="constrained")
+        axes = figure.subplots(2, 2).ravel()
+        grid = sb.problems.grid_path(m=4, sigma=0.4)
+        tree = sb.sets.GraphicMatroid(roads)
+        pairs = sb.sets.Assignment(["Ada", "Bo", "Cy"], ["mon", "tue", "wed", "thu"], forbidden=[("Bo", "mon")])
+        slate = sb.sets.MILP([[1.0] * len(books)], upper=3, labels=books)
+        for ax, feasible, estimates in (
+            (axes[0], grid.feasible, grid.means),
+            (axes[1], tree, generator.random(tree.n_items)),
+            (axes[2], pairs, generator.random(pairs.n_items)),
+            (axes[3], slate, generator.random(slate.n_items)),
+        ):
+            feasible.draw(feasible.argmax(estimates), estimates, ax=ax)  # type: ignore[attr-defined]
+        figure.savefig(path, metadata={"Date": None})
+
+
 PICTURES = {"grid_path.svg": grid_path, "k_path.svg": k_path}
 
 if __name__ == "__main__":
@@ -99,3 +127,4 @@ if __name__ == "__main__":
     for name, draw in PICTURES.items():
         (FOLDER / name).write_text(draw(), encoding="utf-8")
     regret(FOLDER / "regret.svg")
+    sets(FOLDER / "sets.svg")

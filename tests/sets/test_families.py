@@ -47,7 +47,7 @@ def check_answer(feasible: FeasibleSet, solutions: list[Solution], weights: list
 
 
 @families
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_argmax_is_the_best_listed_solution(family: str, data: st.DataObject) -> None:
     check_instance(family, data)
@@ -55,7 +55,7 @@ def test_argmax_is_the_best_listed_solution(family: str, data: st.DataObject) ->
 
 @pytest.mark.long
 @families
-@settings(max_examples=2500)
+@settings(max_examples=1500)
 @given(data=st.data())
 def test_argmax_is_the_best_listed_solution_of_very_many(family: str, data: st.DataObject) -> None:
     check_instance(family, data)
@@ -68,7 +68,7 @@ def check_instance(family: str, data: st.DataObject) -> None:
 
 
 @families
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_huge_weights(family: str, data: st.DataObject) -> None:
     """So huge that sums of two are not finite."""
@@ -80,7 +80,7 @@ def test_huge_weights(family: str, data: st.DataObject) -> None:
 
 
 @families
-@settings(max_examples=75)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_restrict_is_the_filtered_list(family: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])
@@ -104,7 +104,7 @@ def test_restrict_is_the_filtered_list(family: str, data: st.DataObject) -> None
 
 
 @families
-@settings(max_examples=75)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_best_with_each(family: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])
@@ -120,7 +120,7 @@ def test_best_with_each(family: str, data: st.DataObject) -> None:
 
 
 @families
-@settings(max_examples=75)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_runner_up_with_each(family: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])

@@ -124,6 +124,7 @@ def test_leaving_out_what_is_on_no_path_is_the_restriction(data: st.DataObject) 
         assert again.contains(solution) == restricted.contains(solution)
 
 
+@settings(max_examples=20)
 @given(data=st.data())
 def test_the_program_is_the_set(data: st.DataObject) -> None:
     feasible, _ = data.draw(strategies.dag_paths())

@@ -298,6 +298,7 @@ def test_work_space_of_ones_own_and_of_all() -> None:
     assert (shared_only.numbers, shared_only.integers, shared_only.own_work) == (2, 3, False)
 
 
+@pytest.mark.long
 def test_nothing_is_allocated_in_machine_code() -> None:
     blocks = [sets.Enumerated([[0, 2], [], [1]]), sets.GridPaths(2)]
     problem = Problem(sets.Product(blocks * 2), environments.Bernoulli([0.5] * 30))

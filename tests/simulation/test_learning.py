@@ -16,6 +16,7 @@ from families.pairs import matchings
 from reference import Solution, subsets
 from semibandits import Problem, environments, policies, sets, simulate
 from semibandits.types import FeasibleSet, Sense
+from tasks import long
 
 HORIZON, RUNS, MORE_RUNS = 400, 120, 2000
 SLOW_HORIZON, SLOW_RUNS = 150, 30
@@ -78,6 +79,8 @@ COST_WORLDS = {
     "few hops": World(sets.Paths(GRAPH, 0, 3, directed=False, max_hops=2), simple_paths(GRAPH, 0, 3, False, 2), "min"),
 }
 PLAIN = {"matroid", "MILP", "intersection"}
+ALIKE = {"at most k", "laminar", "product", "directed paths", "MILP"}
+"""Left to the longer campaigns."""
 
 
 def means_of(world: World) -> list[float]:
@@ -133,7 +136,7 @@ def agree(ours: np.ndarray, theirs: np.ndarray) -> None:
     assert abs(ours.mean() - theirs.mean()) < 3.5 * error, (ours.mean(), theirs.mean(), error)
 
 
-@pytest.mark.parametrize("name", [*WORLDS, *COST_WORLDS])
+@pytest.mark.parametrize("name", [long(name) if name in ALIKE else name for name in (*WORLDS, *COST_WORLDS)])
 def test_regret_agrees_with_an_independent_simulation(name: str) -> None:
     world = (WORLDS | COST_WORLDS)[name]
     means = means_of(world)
@@ -145,6 +148,7 @@ def test_regret_agrees_with_an_independent_simulation(name: str) -> None:
     agree(result.regret[0, :, -1], np.array([play(world, means, seed, horizon) for seed in range(runs)]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in (*WORLDS, *COST_WORLDS) if name not in PLAIN])
 def test_regret_grows_more_slowly_than_rounds_do(name: str) -> None:
     world = (WORLDS | COST_WORLDS)[name]

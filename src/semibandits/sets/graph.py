@@ -20,7 +20,7 @@ class Graph(NamedTuple):
     heads: list[int]
     directed: bool
     names: list[str]
-    """What tells parallel edges apart, where the user's graph has keys for them; else ""."""
+    """What the user calls the edges, beside their nodes; else ""."""
 
     @property
     def edges(self) -> list[Edge]:
@@ -29,7 +29,8 @@ class Graph(NamedTuple):
     def listed(self) -> list[list[Any]]:
         """The edges as JSON can say them, if it can say the nodes."""
         nodes = [plain(node) for node in self.nodes]
-        return [[nodes[tail], nodes[head]] for tail, head in zip(self.tails, self.heads, strict=True)]
+        edges = zip(self.tails, self.heads, self.names, strict=True)
+        return [[nodes[tail], nodes[head], *([name] if name else [])] for tail, head, name in edges]
 
     def number(self, name: str, node: Any) -> int:
         """Of a node that the user named, as `source` say."""
@@ -65,52 +66,51 @@ def plain(node: Any) -> Any:
 def read_graph(graph: Any, directed: bool | None = None) -> Graph:
     """A graph in any of its forms.
 
-    A list of edges (tail, head): items in its order. A sparse matrix: its stored entries, explicit zeros too, row by
-    row; without direction, entries (i, j) and (j, i) are one edge. A networkx graph: its edges in its order, and its
-    own direction. `directed` None means: as the graph says, else directed.
+    A list of edges (tail, head), or (tail, head, name): items in its order. A sparse matrix: its stored entries,
+    explicit zeros too, row by row; without direction, entries (i, j) and (j, i) are one edge. A networkx graph: its
+    edges in its order, and its own direction; keys of parallel edges that are strings are their names. `directed` None
+    means: as the graph says, else directed.
     """
-    if hasattr(graph, "tocoo"):
-        directed = True if directed is None else directed
-        pairs = _stored(graph, directed)
-        nodes: list[Any] = list(range(graph.shape[0]))
-        names = [""] * len(pairs)
-        tails, heads = [tail for tail, _ in pairs], [head for _, head in pairs]
+    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
+        if directed not in (None, graph.is_directed()):
+            kind = "directed" if graph.is_directed() else "undirected"
+            raise InvalidSet(f"the graph is {kind}, but directed={directed} was asked for")
+        directed = bool(graph.is_directed())
+        listed = [
+            (tail, head, _printable(key) if isinstance(key, str) else "")
+            for tail, head, key in (graph.edges(keys=True) if graph.is_multigraph() else _unnamed(graph.edges()))
+        ]
     else:
-        if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
-            if directed not in (None, graph.is_directed()):
-                kind = "directed" if graph.is_directed() else "undirected"
-                raise InvalidSet(f"the graph is {kind}, but directed={directed} was asked for")
-            directed = bool(graph.is_directed())
-            keyed = graph.is_multigraph()
-            listed = list(graph.edges(keys=True)) if keyed else list(graph.edges())
-            names = [_printable(edge[2]) if keyed and isinstance(edge[2], str) else "" for edge in listed]
-            edges: list[Edge] = [(edge[0], edge[1]) for edge in listed]
-        else:
-            directed = True if directed is None else directed
-            edges = _pairs(graph)
-            names = [""] * len(edges)
-        number: dict[Node, int] = {}
-        try:
-            tails = [number.setdefault(tail, len(number)) for tail, _ in edges]
-            heads = [number.setdefault(head, len(number)) for _, head in edges]
-        except TypeError as error:
-            raise InvalidSet(f"nodes must be hashable: {error}") from error
-        nodes = list(number)
-    check_count("the number of edges", len(tails))
-    return Graph(nodes, tails, heads, directed, names)
+        directed = True if directed is None else directed
+        listed = _unnamed(_stored(graph, directed)) if hasattr(graph, "tocoo") else _edges(graph)
+    check_count("the number of edges", len(listed))
+    number: dict[Node, int] = {}
+    try:
+        tails = [number.setdefault(tail, len(number)) for tail, _, _ in listed]
+        heads = [number.setdefault(head, len(number)) for _, head, _ in listed]
+    except TypeError as error:
+        raise InvalidSet(f"nodes must be hashable: {error}") from error
+    return Graph(list(number), tails, heads, directed, [name for _, _, name in listed])
 
 
-def _pairs(edges: Any) -> list[Edge]:
+def _unnamed(pairs: Iterable[Edge]) -> list[tuple[Node, Node, str]]:
+    return [(tail, head, "") for tail, head in pairs]
+
+
+def _edges(edges: Any) -> list[tuple[Node, Node, str]]:
     if isinstance(edges, np.ndarray):
         edges = edges.tolist()
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
         raise InvalidSet(f"expected a list of edges, a sparse matrix or a networkx graph, got {edges!r:.200}")
-    pairs: list[Edge] = []
+    listed: list[tuple[Node, Node, str]] = []
     for edge in edges:
-        if not isinstance(edge, tuple | list) or len(edge) != 2:
-            raise InvalidSet(f"edge {len(pairs)} must be a pair (tail, head), got {edge!r:.200}")
-        pairs.append((edge[0], edge[1]))
-    return pairs
+        size = len(edge) if isinstance(edge, tuple | list) else 0
+        if not (size == 2 or (size == 3 and isinstance(edge[2], str) and edge[2].isprintable())):
+            raise InvalidSet(
+                f"edge {len(listed)} must be a pair (tail, head), or (tail, head, name) with a string, got {edge!r:.200}"
+            )
+        listed.append((edge[0], edge[1], edge[2] if size == 3 else ""))
+    return listed
 
 
 def _stored(matrix: Any, directed: bool) -> list[tuple[int, int]]:
