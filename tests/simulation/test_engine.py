@@ -17,7 +17,6 @@ from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
 from tasks import chosen, learned, long, policy, same, task
 from worlds import PROBLEMS, Sum, Window, Wobbling
 
-
 ALIKE = {
     "K-path",
     "resampled",

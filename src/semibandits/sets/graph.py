@@ -76,10 +76,10 @@ def read_graph(graph: Any, directed: bool | None = None) -> Graph:
             kind = "directed" if graph.is_directed() else "undirected"
             raise InvalidSet(f"the graph is {kind}, but directed={directed} was asked for")
         directed = bool(graph.is_directed())
-        listed = [
-            (tail, head, _printable(key) if isinstance(key, str) else "")
-            for tail, head, key in (graph.edges(keys=True) if graph.is_multigraph() else _unnamed(graph.edges()))
-        ]
+        listed = _unnamed(graph.edges())
+        if graph.is_multigraph():
+            keyed = graph.edges(keys=True)
+            listed = [(tail, head, _printable(key) if isinstance(key, str) else "") for tail, head, key in keyed]
     else:
         directed = True if directed is None else directed
         listed = _unnamed(_stored(graph, directed)) if hasattr(graph, "tocoo") else _edges(graph)
@@ -107,7 +107,7 @@ def _edges(edges: Any) -> list[tuple[Node, Node, str]]:
         size = len(edge) if isinstance(edge, tuple | list) else 0
         if not (size == 2 or (size == 3 and isinstance(edge[2], str) and edge[2].isprintable())):
             raise InvalidSet(
-                f"edge {len(listed)} must be a pair (tail, head), or (tail, head, name) with a string, got {edge!r:.200}"
+                f"edge {len(listed)} must be a pair (tail, head), or (tail, head, name) of a string, got {edge!r:.200}"
             )
         listed.append((edge[0], edge[1], edge[2] if size == 3 else ""))
     return listed
