@@ -17,7 +17,7 @@ eighths = st.integers(0, 8).map(lambda i: i / 8)  # exact sums, many ties
 
 @families
 @pytest.mark.parametrize("sense", ["max", "min"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_gaps_equal_enumeration(family: str, sense: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])

@@ -47,7 +47,7 @@ def check_answer(feasible: FeasibleSet, solutions: list[Solution], weights: list
 
 
 @families
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_argmax_is_the_best_listed_solution(family: str, data: st.DataObject) -> None:
     check_instance(family, data)
@@ -55,7 +55,7 @@ def test_argmax_is_the_best_listed_solution(family: str, data: st.DataObject) ->
 
 @pytest.mark.long
 @families
-@settings(max_examples=1500)
+@settings(max_examples=2500)
 @given(data=st.data())
 def test_argmax_is_the_best_listed_solution_of_very_many(family: str, data: st.DataObject) -> None:
     check_instance(family, data)
@@ -80,7 +80,7 @@ def test_huge_weights(family: str, data: st.DataObject) -> None:
 
 
 @families
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_restrict_is_the_filtered_list(family: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])
@@ -104,7 +104,7 @@ def test_restrict_is_the_filtered_list(family: str, data: st.DataObject) -> None
 
 
 @families
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_best_with_each(family: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])
@@ -120,7 +120,7 @@ def test_best_with_each(family: str, data: st.DataObject) -> None:
 
 
 @families
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_runner_up_with_each(family: str, data: st.DataObject) -> None:
     feasible, solutions = data.draw(FAMILIES[family])
@@ -155,7 +155,7 @@ def test_contains_exactly_the_solutions(family: str, data: st.DataObject) -> Non
 
 
 @families
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_one_text_plain_and_compiled(family: str, data: st.DataObject) -> None:
     """Machine code answers as plain Python does, ties included, whatever was asked before."""
@@ -174,7 +174,7 @@ def test_one_text_plain_and_compiled(family: str, data: st.DataObject) -> None:
 
 
 @families
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_the_shipped_checks_accept_our_own_sets(family: str, data: st.DataObject) -> None:
     feasible, _ = data.draw(FAMILIES[family])
