@@ -20,9 +20,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The second needs a C compiler.
+# The last needs a C compiler; the second compares with OR-tools and lapx too, where they are installed.
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/live.py
+	$(BIN)/python benchmarks/sets.py
 	$(BIN)/python benchmarks/engine.py
 
 # Needs a battery that reads raw bits, for instance Debian's dieharder.
