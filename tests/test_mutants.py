@@ -76,7 +76,36 @@ ENGINE_MUTANTS = {
         "means=np.append(problem.means, 0.5)",
     ),
 }
-ALL = {**MUTANTS, **ENGINE_MUTANTS}
+# In oracles: which families notice.
+SET_MUTANTS = {
+    "an edge that closes a cycle": (
+        "sets/graphic.py",
+        "            if a != b:\n                integers[a] = b",
+        "            if a <= b:\n                integers[a] = b",
+    ),
+    "a knapsack by its last row alone": (
+        "sets/knapsack.py",
+        "if value > numbers[old + capacity]:",
+        "if value > numbers[old]:",
+    ),
+    "only half of the way counts": (
+        "sets/dijkstra.py",
+        "whole = there + numbers[other + across]",
+        "whole = there",
+    ),
+    "never the best single item": (
+        "sets/greedy_knapsack.py",
+        "if single_gain > total:",
+        "if single_gain > 9.0 * total:",
+    ),
+    "items of the first block": ("sets/product.py", "out[k] += first", "out[k] += 0"),
+    "a promise of everything": ("problem.py", "return ratio * best if self.sense", "return best if self.sense"),
+}
+SET_HUNTERS = [
+    *("tests/sets/test_families.py", "tests/sets/test_product.py", "tests/simulation/test_ratio.py"),
+    *("-k", "Graphic or Knapsack or directed or block or ratio"),
+]
+ALL = {**MUTANTS, **ENGINE_MUTANTS, **SET_MUTANTS}
 
 
 def hunt(folder: Path, mutant: tuple[str, str, str] | None, hunters: list[str]) -> "subprocess.CompletedProcess[str]":
@@ -102,7 +131,9 @@ def test_mutants_have_their_place(mutant: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("mutant", ALL)
 def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
-    hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"] if mutant in ENGINE_MUTANTS else HUNTERS
+    hunters = SET_HUNTERS if mutant in SET_MUTANTS else HUNTERS
+    if mutant in ENGINE_MUTANTS:
+        hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"]
     result = hunt(tmp_path, ALL[mutant], hunters)
     assert result.returncode == 1, f"survived:\n{result.stdout[-3000:]}"
 
