@@ -269,20 +269,20 @@ def test_bad_input(arguments: tuple[Any, ...], options: dict[str, Any], words: s
 
 def test_nothing_feasible_says_which_rows() -> None:
     names = ["ann", "bob", "cid", "dan"]
-    with pytest.raises(EmptyFeasibleSet, match="rows 'ann', 'cid' must have 2 columns in all, but can have at most 1"):
+    with pytest.raises(EmptyFeasibleSet, match=r"rows 'ann', 'cid' must have 2 of the columns in all, .* at most 1"):
         sets.Assignment(names, 4, forbidden=[("ann", 1), ("ann", 2), ("ann", 3), ("cid", 1), ("cid", 2), ("cid", 3)])
-    with pytest.raises(EmptyFeasibleSet, match="column 1 must have 1 rows in all, but can have at most 0"):
+    with pytest.raises(EmptyFeasibleSet, match="column 1 must have 1 of the rows in all, but can have at most 0"):
         sets.Assignment(3, 2, forbidden=[(0, 1), (1, 1), (2, 1)])
-    with pytest.raises(EmptyFeasibleSet, match="row 0 must have 1 columns in all, but can have at most 0"):
+    with pytest.raises(EmptyFeasibleSet, match="row 0 must have 1 of the columns in all, but can have at most 0"):
         sets.Assignment(1, 1, forbidden=[(0, 0)])
     feasible = sets.Assignment(2, 2)
     with pytest.raises(EmptyFeasibleSet, match=r"no solution with items \[0, 1\]: row 0 would be used 2 times"):
         feasible.restrict(include=[0, 1])
     with pytest.raises(EmptyFeasibleSet, match="both demanded and excluded"):
         feasible.restrict(include=[0], exclude=[0])
-    with pytest.raises(EmptyFeasibleSet, match=r"without items \[1, 3\]: rows 0, 1 must have 2 columns"):
+    with pytest.raises(EmptyFeasibleSet, match=r"without items \[1, 3\]: rows 0, 1 must have 2 of the columns"):
         feasible.restrict(exclude=[1, 3])
-    with pytest.raises(EmptyFeasibleSet, match="row 1 must have 1 columns in all, but can have at most 0"):
+    with pytest.raises(EmptyFeasibleSet, match="row 1 must have 1 of the columns in all, but can have at most 0"):
         feasible.restrict(include=[0]).restrict(exclude=[3])
 
 

@@ -220,9 +220,9 @@ def test_bad_input(arguments: tuple[Any, ...], words: str) -> None:
 def test_nothing_feasible_says_which_lines() -> None:
     with pytest.raises(EmptyFeasibleSet, match="row 0 must have 3 columns, but there are 2"):
         sets.BMatching(2, 2, [3, 0], 2)
-    with pytest.raises(EmptyFeasibleSet, match="columns 'x', 'y' must have 4 rows in all, but can have at most 3"):
+    with pytest.raises(EmptyFeasibleSet, match=r"columns 'x', 'y' must have 4 of the rows in all, .* at most 3"):
         sets.BMatching(3, ["x", "y"], [1, 1, 5], 2, forbidden=[(2, "y")])
-    with pytest.raises(EmptyFeasibleSet, match="row 0 must have 1 columns in all, but can have at most 0"):
+    with pytest.raises(EmptyFeasibleSet, match="row 0 must have 1 of the columns in all, but can have at most 0"):
         sets.BMatching(1, 1, 1, 1, forbidden=[(0, 0)])
     with pytest.raises(InvalidSet, match="all 1 x 1 pairs are forbidden"):
         sets.BMatching(1, 1, 0, 1, forbidden=[(0, 0)])

@@ -28,7 +28,7 @@ from semibandits import errors, sets
         (lambda: sets.DagPaths([("a", "b")], ["a"], "b"), errors.InvalidSet, "hashable"),
         (lambda: sets.Oracle(list, 4, 2, ratio="a"), errors.BadArgument, "got 'a'"),
         (lambda: sets.Oracle(list, 4, 2, signed="no"), errors.BadArgument, "got 'no'"),
-        (lambda: sets.DagPaths([], 0, 1), errors.InvalidSet, "got 0"),
+        (lambda: sets.DagPaths([], 0, 1), errors.InvalidSet, "got none"),
         (lambda: sets.DagPaths([(0, 1, 2)], 0, 1), errors.InvalidSet, r"\(0, 1, 2\)"),
         (lambda: sets.DagPaths([(0, 1)], 0, 0), errors.InvalidSet, "0 twice"),
         (lambda: sets.DagPaths([(0, 1)], 0, 7), errors.InvalidSet, "target 7"),

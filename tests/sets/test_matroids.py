@@ -339,7 +339,7 @@ def test_ties_go_to_the_lowest_numbers() -> None:
         (lambda: sets.LaminarMatroid(3, [([0], 1.5)]), "capacity of family 0 must be an integer >= 0, got 1.5"),
         (
             lambda: sets.LaminarMatroid(5, [([4], 1), ([0, 1], 1), ([0, 1, 2], 2), ([2, 3], 1)]),
-            "families 2 and 3 are neither nested nor disjoint: both contain item 2, and item 3 is but in family 3",
+            "families 2 and 3 are neither nested nor disjoint: both contain item 2, and item 3 is only in family 3",
         ),
     ],
 )

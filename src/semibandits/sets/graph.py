@@ -1,12 +1,11 @@
 """Reading graphs: lists of edges, SciPy sparse matrices, networkx graphs."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import check_count
 
 Node = Hashable
 Edge = tuple[Node, Node]
@@ -67,14 +66,16 @@ def read_graph(graph: Any, directed: bool | None = None) -> Graph:
     """A graph in any of its forms.
 
     A list of edges (tail, head), or (tail, head, name): items in its order. A sparse matrix: its stored entries,
-    explicit zeros too, row by row; without direction, entries (i, j) and (j, i) are one edge. A networkx graph: its
-    edges in its order, and its own direction; keys of parallel edges that are strings are their names. `directed` None
-    means: as the graph says, else directed.
+    explicit zeros too, row by row; without direction, entries (i, j) and (j, i) are one edge (i, j), i < j. A networkx
+    graph: its edges in its order, and its own direction; keys of parallel edges that are strings are their names.
+    `directed` None means: as the graph says, else directed.
     """
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
         if directed not in (None, graph.is_directed()):
-            kind = "directed" if graph.is_directed() else "undirected"
-            raise InvalidSet(f"the graph is {kind}, but directed={directed} was asked for")
+            have, a, want = ("", "an", "un") if graph.is_directed() else ("un", "a", "")
+            raise InvalidSet(
+                f"the graph is {have}directed, {a} {want}directed one is needed: pass graph.to_{want}directed()"
+            )
         directed = bool(graph.is_directed())
         listed = _unnamed(graph.edges())
         if graph.is_multigraph():
@@ -83,7 +84,8 @@ def read_graph(graph: Any, directed: bool | None = None) -> Graph:
     else:
         directed = True if directed is None else directed
         listed = _unnamed(_stored(graph, directed)) if hasattr(graph, "tocoo") else _edges(graph)
-    check_count("the number of edges", len(listed))
+    if not listed:
+        raise InvalidSet("a graph needs at least one edge, got none")
     number: dict[Node, int] = {}
     try:
         tails = [number.setdefault(tail, len(number)) for tail, _, _ in listed]
@@ -99,15 +101,21 @@ def _unnamed(pairs: Iterable[Edge]) -> list[tuple[Node, Node, str]]:
 
 def _edges(edges: Any) -> list[tuple[Node, Node, str]]:
     if isinstance(edges, np.ndarray):
+        if edges.ndim != 2 or edges.shape[1] != 2:
+            raise InvalidSet(
+                f"an array of edges must have shape (edges, 2), got {edges.shape}; a matrix of adjacency must be "
+                "sparse: scipy.sparse.csr_array(matrix)"
+            )
         edges = edges.tolist()
-    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+    if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
         raise InvalidSet(f"expected a list of edges, a sparse matrix or a networkx graph, got {edges!r:.200}")
     listed: list[tuple[Node, Node, str]] = []
     for edge in edges:
         size = len(edge) if isinstance(edge, tuple | list) else 0
         if not (size == 2 or (size == 3 and isinstance(edge[2], str) and edge[2].isprintable())):
             raise InvalidSet(
-                f"edge {len(listed)} must be a pair (tail, head), or (tail, head, name) of a string, got {edge!r:.200}"
+                f"edge {len(listed)} must be a pair (tail, head), or (tail, head, name) of a string, got "
+                f"{edge!r:.200}; weights are given to argmax"
             )
         listed.append((edge[0], edge[1], edge[2] if size == 3 else ""))
     return listed

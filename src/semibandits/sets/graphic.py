@@ -34,6 +34,7 @@ class GraphicMatroid(MatroidSet, Solved):
 
     def __init__(self, graph: Any, *, bases: bool = True) -> None:
         self.graph = read_graph(graph, directed=False)
+        self.edges = self.graph.edges
         self.n_items = len(self.graph.tails)
         self._set_up(bases)
 

@@ -57,7 +57,7 @@ class LaminarMatroid(MatroidSet, Solved):
                 beyond = np.setdiff1d(items, members[parent])
                 raise InvalidSet(
                     f"families {parent} and {family} are neither nested nor disjoint: both contain item {deepest}, "
-                    f"and item {beyond[0]} is but in family {family}"
+                    f"and item {beyond[0]} is only in family {family}"
                 )
             self._parent[family] = parent
             depth[family] = depth[parent] + 1

@@ -207,7 +207,7 @@ class Pairs(Solved):
             shortage = self._matrix.most_pairs()[1]
             if shortage is not None:
                 which = lines.shown(kept[shortage.lines].tolist())
-                wanted = f"must have {shortage.need} {others.kind} in all, but can have at most {shortage.most}"
+                wanted = f"must have {shortage.need} of the {others.kind} in all, but can have at most {shortage.most}"
                 raise EmptyFeasibleSet(f"{which} {wanted}")
 
     # Exchanges

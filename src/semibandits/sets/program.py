@@ -137,7 +137,7 @@ def read_numbers(name: str, given: Any, count: int, missing: float) -> Weights:
     except (TypeError, ValueError, OverflowError):
         raise InvalidSet(f"{name} must be a number or a list of numbers, got {given!r:.200}") from None
     if listed and len(numbers) != count:
-        raise InvalidSet(f"{name} must be one number or {count} numbers, got {len(numbers)}")
+        raise InvalidSet(f"{name} must be one number or {count}, one for each, got {len(numbers)}")
     if np.isnan(numbers).any():
         raise InvalidSet(f"{name} must be numbers, got {given!r:.200}")
     return np.array(numbers if listed else numbers * count, dtype=np.float64)

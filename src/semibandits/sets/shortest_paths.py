@@ -26,9 +26,10 @@ class Paths(Solved):
     """All simple paths from `source` to `target` in a graph with or without direction; its i-th edge is item i.
 
     The graph may be a list of edges (tail, head), whose nodes are whatever can be a key of a dict; a SciPy sparse
-    matrix, an edge for each stored entry, row by row (without direction, entries (i, j) and (j, i) are one); or a
-    networkx graph, its edges in its order. `directed` None means: as a networkx graph says, others are directed. With
-    `max_hops` paths have at most so many edges. In a graph without cycles, `DagPaths` is quicker and takes all weights.
+    matrix, an edge for each stored entry, row by row (without direction, entries (i, j) and (j, i) are one edge, of the
+    lower node's row); or a networkx graph, its edges in its order. `edges` lists them as items are numbered. `directed`
+    None means: as a networkx graph says, others are directed. With `max_hops` paths have at most so many edges. In a
+    graph without cycles, `DagPaths` is quicker and takes all weights.
 
     Weights are costs, negated, and must be <= 0: with gains on the way a longest path would be asked for, which nobody
     can find in a large graph. The oracle is Dijkstra's method from both ends, O(edges · log nodes); with
