@@ -43,6 +43,8 @@ class _Describer:
             return kind + repr(value).encode("utf-8", "surrogatepass")
         if isinstance(value, np.ndarray):
             return kind + f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
+        if hasattr(value, "indptr"):  # a sparse matrix
+            return kind + inside((value.shape, value.indptr, value.indices, value.data))
         if isinstance(value, tuple | list):
             return kind + b"".join(inside(part) for part in value)
         if isinstance(value, set | frozenset):

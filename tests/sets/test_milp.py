@@ -367,3 +367,9 @@ def test_the_package_does_not_import_highs_by_itself() -> None:
 def test_bad_input(given: dict[str, Any], message: str) -> None:
     with pytest.raises(errors.InvalidSet, match=message):
         sets.MILP(**{"matrix": PICK_ONE, **given})
+
+
+def test_whole_numbers_of_any_length() -> None:
+    assert sets.MILP([[10**20, 1]], upper=1).argmax([1.0, 1.0]).tolist() == [1]
+    with pytest.raises(errors.InvalidSet, match="numbers in rows"):
+        sets.MILP([[10**20, "1"]], upper=1)

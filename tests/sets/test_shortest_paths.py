@@ -58,7 +58,7 @@ def scipy_distance(edges: Edges, costs: np.ndarray, source: int, target: int, di
     for (tail, head), cost in zip(edges, costs, strict=True):
         for arc in [(tail, head)] if directed else [(tail, head), (head, tail)]:
             cheapest[arc] = min(float(cost), cheapest.get(arc, np.inf))
-    tails, heads = np.array(list(cheapest)).T
+    tails, heads = np.array(list(cheapest), dtype=np.int32).T
     size = 1 + max(map(max, edges))
     matrix = csr_array((list(cheapest.values()), (tails, heads)), shape=(size, size))
     return float(dijkstra(matrix, indices=source)[target])

@@ -257,7 +257,12 @@ def nested(depth: int) -> dict[str, Any]:
         (document("TopK", n_items="5", k=2), "got '5'"),
         (document("TopK", n_items=5, k=object()), "k of TopK cannot be <object"),
         (document("TopK", n_items=5, k={"float": "nan"}), "k of TopK cannot be"),
-        (document("TopK", n_items=10**18, k=1), "TopK would have more than 10,000,000 items: .*1000000000000000000"),
+        (document("TopK", n_items=10**18, k=1), "TopK would have more than 2,000,000 items: .*1000000000000000000"),
+        (document("Assignment", rows=10**9, columns=0), "Assignment would have more than"),
+        (
+            document("Product", blocks=[document("TopK", n_items=900_000, k=1)] * 3),
+            "entry 2: TopK would have more than",
+        ),
         (document("GridPaths", m=10**5), "GridPaths would have more"),
         (document("KPaths", n_items=10**12, k=10**6), "KPaths would have more"),
         (document("Enumerated", solutions=[[0]], n_items=10**15), "would have more"),

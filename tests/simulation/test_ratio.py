@@ -81,3 +81,20 @@ def test_what_is_not_known_is_said() -> None:
     gains = environments.Uniform([-2.0] * 6, [-1.0] * 6)
     with pytest.raises(errors.Unsupported, match="below 0"):
         _ = Problem(sets.Oracle(lambda w: [0], 6, 1, ratio=0.5, contains=fits), gains, true_optimum=[0]).target
+
+
+def test_a_set_without_items_to_choose() -> None:
+    problem = Problem(sets.PartitionMatroid([0, 0], 0), environments.Bernoulli([0.5, 0.5]))
+    result = simulate(
+        problem,
+        policies.CombUCB1(),
+        horizon=5,
+        runs=2,
+        seed=0,
+        uncovered="ignore",
+        record="solutions",
+        engine="compiled",
+    )
+    assert result.solutions is not None
+    assert result.solutions.shape == (1, 2, 5, 0)
+    assert (result.regret == 0.0).all()

@@ -124,7 +124,8 @@ class Program:
         from scipy.sparse import csr_array
 
         shape = (len(self.row_lower), len(self.lower))
-        matrix = csr_array((self.values, self.columns, self.starts), shape=shape, dtype=np.float64)
+        columns, starts = np.array(self.columns, dtype=np.int32), np.array(self.starts, dtype=np.int32)
+        matrix = csr_array((self.values, columns, starts), shape=shape, dtype=np.float64)
         matrix.sum_duplicates()
         return Rows(matrix, np.array(self.row_lower), np.array(self.row_upper))
 
@@ -168,6 +169,8 @@ def _read_matrix(given: Any) -> Any:
             matrix = csr_array(given.tocsr(), dtype=np.float64)
         else:
             dense = np.asarray(given)
+            if dense.dtype == np.object_ and all(type(entry) in (int, float) for entry in dense.flat):
+                dense = dense.astype(np.float64)  # whole numbers of any length
             if dense.dtype.kind not in "fiub":
                 raise TypeError
             matrix = csr_array(np.atleast_2d(dense.astype(np.float64)))

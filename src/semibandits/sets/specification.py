@@ -29,7 +29,7 @@ FORMAT = "semibandits.set"
 VERSION = 1
 LONG = 1_000
 """Lists of more values than this go to files of their own, where there is a folder for them."""
-MOST_ITEMS = 10_000_000
+MOST_ITEMS = 2_000_000
 """Of a set that few words describe: a document must not be able to fill the memory."""
 NODES = ("source", "target")
 """Parameters that are single nodes of a graph."""
@@ -128,6 +128,8 @@ def _is_set(value: Any) -> bool:
 class _Reader:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self._items_so_far = 0
+        """Of all sets in the document."""
 
     def set(self, spec: Any) -> FeasibleSet:
         if not isinstance(spec, dict):
@@ -156,6 +158,7 @@ class _Reader:
         _check_names(f"a {name}", parameters, needed, [one.name for one in accepted])
         _check_size(name, parameters)
         values = {key: self._value(value, f"{key} of {name}") for key, value in parameters.items()}
+        _check_size(name, values)  # what was in files, too
         for node in NODES:
             if isinstance(values.get(node), list):
                 values[node] = tuple(values[node])
@@ -171,7 +174,9 @@ class _Reader:
         except Exception as error:  # an int where a list should be, a number too large for an array, ...
             why = f"{type(error).__name__}: {error!s:.200}"
             raise BadSpecification(f"no {name} can be made of {parameters!r:.200}: {why}") from error
-        _check_items(name, feasible.n_items, parameters)
+        if not any(isinstance(value, FeasibleSet) for value in (*positional, *values.values())):
+            self._items_so_far += feasible.n_items
+        _check_items(name, self._items_so_far, parameters)
         return feasible
 
     def _value(self, raw: Any, where: str) -> Any:
@@ -206,7 +211,7 @@ class _Reader:
             raise BadSpecification(f"{where} is in the file {name!r}: pass folder=")
         try:
             data = (Path(self._folder) / name).read_bytes()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise BadSpecification(f"{where} cannot be read: {error}") from error
         if hashlib.sha256(data).hexdigest() != digest:
             raise BadSpecification(
@@ -252,7 +257,7 @@ def _check_size(name: str, parameters: dict[str, Any]) -> None:
     matrix = parameters.get("matrix")
     shape = matrix.get("shape") if isinstance(matrix, dict) else None
     largest = max((number for number in shape if type(number) is int), default=0) if isinstance(shape, list) else 0
-    _check_items(name, max(math.prod(counts), largest), parameters)
+    _check_items(name, max(math.prod(counts), largest, *counts, 0), parameters)
 
 
 def _check_items(name: str, n_items: int, parameters: dict[str, Any]) -> None:

@@ -133,7 +133,7 @@ class SimulationResult:
             if array is not None and (
                 array.dtype != dtype
                 or len(array.shape) != len(shape)
-                or not array.size
+                or (not array.size and name != "solutions")  # no solution may have any items
                 or any(want not in (have, None) for have, want in zip(array.shape, shape, strict=True))
             ):
                 wanted = ", ".join("any" if size is None else str(size) for size in shape)
