@@ -52,9 +52,7 @@ WORLDS = {
     "at most k": World(sets.TopK(6, 3, bases=False), subsets(6, range(4))),
     "partition": World(sets.PartitionMatroid(GROUPS, [2, 1, 1]), solutions(7, in_groups, bases=True)),
     "laminar": World(sets.LaminarMatroid(7, FAMILIES), solutions(7, in_families, bases=True)),
-    "trees": World(
-        sets.GraphicMatroid(GRAPH), solutions(7, lambda items: is_forest(GRAPH, items), bases=True), sense="min"
-    ),
+    "trees": World(sets.GraphicMatroid(GRAPH), solutions(7, lambda items: is_forest(GRAPH, items), bases=True)),
     "matroid": World(
         sets.Matroid(lambda items: in_groups(tuple(items.tolist())), 7), solutions(7, in_groups, bases=True)
     ),
@@ -143,8 +141,8 @@ def test_regret_agrees_with_an_independent_simulation(name: str) -> None:
     problem = Problem(world.feasible, environments.Bernoulli(means), sense=world.sense)
     slow = name in PLAIN
     horizon, runs, more = (SLOW_HORIZON, SLOW_RUNS, SLOW_RUNS) if slow else (HORIZON, RUNS, MORE_RUNS)
-    engine: Any = "plain" if slow else "compiled"
-    result = simulate(problem, policies.CombUCB1(), horizon=horizon, runs=more, seed=5, engine=engine, threads=1)
+    options: Any = {"engine": "plain" if slow else "compiled", "record": "counts"}  # test_engine's machine code
+    result = simulate(problem, policies.CombUCB1(), horizon=horizon, runs=more, seed=5, threads=1, **options)
     agree(result.regret[0, :, -1], np.array([play(world, means, seed, horizon) for seed in range(runs)]))
 
 
