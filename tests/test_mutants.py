@@ -83,21 +83,13 @@ SET_MUTANTS = {
         "            if a != b:\n                integers[a] = b",
         "            if a <= b:\n                integers[a] = b",
     ),
-    "a knapsack by its last row alone": (
-        "sets/knapsack.py",
-        "if value > numbers[old + capacity]:",
-        "if value > numbers[old]:",
-    ),
+    "a knapsack without a bottom": ("sets/knapsack.py", "            capacity -= costs[j]\n", ""),
     "only half of the way counts": (
         "sets/dijkstra.py",
         "whole = there + numbers[other + across]",
         "whole = there",
     ),
-    "never the best single item": (
-        "sets/greedy_knapsack.py",
-        "if single_gain > total:",
-        "if single_gain > 9.0 * total:",
-    ),
+    "everything fits a greedy knapsack": ("sets/greedy_knapsack.py", "fits = cost <= left", "fits = True"),
     "items of the first block": ("sets/product.py", "out[k] += first", "out[k] += 0"),
     "a promise of everything": ("problem.py", "return ratio * best if self.sense", "return best if self.sense"),
 }
