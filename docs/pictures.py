@@ -1,13 +1,15 @@
 """Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
 
 The two problems of the paper with their item numbers; regret as `SimulationResult.plot`, and sets as their `draw`, show
-them (Matplotlib).
+them; the constants of the bounds, and the experiment on their tightness (about a minute; Matplotlib).
 """
 
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import semibandits as sb
+from semibandits.experiments import constants, tightness
 
 FOLDER = Path(__file__).parent / "img"
 STYLE = (
@@ -84,13 +86,22 @@ def k_path(n_items: int = 12, k: int = 3) -> str:
 
 
 def regret(path: Path) -> None:
-    import matplotlib
-
     problem = sb.problems.grid_path(m=3, sigma=0.2)
     policies = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
-    result = sb.simulate(problem, policies, horizon=10_000, runs=20, seed=0)
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "", "figure.figsize": (7.0, 4.5)}):
-        result.plot().figure.savefig(path, metadata={"Date": None})  # type: ignore[union-attr]
+    save(sb.simulate(problem, policies, horizon=10_000, runs=20, seed=0).plot(), path)
+
+
+def bounds(problem: sb.Problem, path: Path) -> None:
+    """The regret of CombUCB1 with every bound that applies over it."""
+    result = sb.simulate(problem, sb.policies.CombUCB1(), horizon=1_000_000, runs=20, seed=0)
+    save(result.plot(bounds=sb.theory.bounds(problem, result.rounds)), path)
+
+
+def save(ax: Any, path: Path) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": ""}):
+        ax.figure.savefig(path, metadata={"Date": None})
 
 
 def sets(path: Path) -> None:
@@ -128,3 +139,7 @@ if __name__ == "__main__":
         (FOLDER / name).write_text(draw(), encoding="utf-8")
     regret(FOLDER / "regret.svg")
     sets(FOLDER / "sets.svg")
+    bounds(sb.problems.grid_path(m=4, sigma=0.2), FOLDER / "bounds_grid_path.svg")
+    bounds(sb.problems.k_path(n_items=32, k=4, gap=0.8), FOLDER / "bounds_k_path.svg")
+    save(constants.draw(), FOLDER / "constants.svg")
+    save(tightness.draw(tightness.run()), FOLDER / "tightness.svg")

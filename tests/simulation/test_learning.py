@@ -13,6 +13,7 @@ from families.budgets import fits
 from families.graphs import simple_paths
 from families.matroids import is_forest, solutions
 from families.pairs import matchings
+from measured import below_every_bound
 from reference import Solution, subsets
 from semibandits import Problem, environments, policies, sets, simulate
 from semibandits.types import FeasibleSet, Sense
@@ -144,6 +145,7 @@ def test_regret_agrees_with_an_independent_simulation(name: str) -> None:
     options: Any = {"engine": "plain" if slow else "compiled", "record": "counts"}  # test_engine's machine code
     result = simulate(problem, policies.CombUCB1(), horizon=horizon, runs=more, seed=5, threads=1, **options)
     agree(result.regret[0, :, -1], np.array([play(world, means, seed, horizon) for seed in range(runs)]))
+    assert below_every_bound(problem, result.rounds, result.regret[0]) > 2
 
 
 @pytest.mark.long

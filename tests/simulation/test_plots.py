@@ -16,7 +16,7 @@ from scipy import stats
 
 from results import FACTS, PAPER, make
 from semibandits import errors
-from semibandits.theory import kveton2015
+from semibandits.theory import kveton2015, tight
 
 
 def render(ax: Axes) -> None:
@@ -140,19 +140,23 @@ def test_bounds_cannot_touch_the_result() -> None:
 
 def test_the_paper_s_bound() -> None:
     ax = make().plot(bounds=True)
-    line = ax.get_lines()[-1]
-    assert line.get_label() == "CombUCB1: Kveton et al. 2015, Theorem 6"
-    np.testing.assert_array_equal(np.asarray(line.get_ydata()), kveton2015.theorem_6([1, 10, 100, 1000], 12, 4))
+    theirs, ours = ax.get_lines()[-2:]
+    assert theirs.get_label() == "Kveton et al. 2015, Theorem 6"
+    assert ours.get_label() == "semibandits, D, gap-free"
+    n = [1, 10, 100, 1000]
+    np.testing.assert_array_equal(np.asarray(theirs.get_ydata()), kveton2015.theorem_6(n, 12, 4))
+    np.testing.assert_array_equal(np.asarray(ours.get_ydata()), tight.gap_free(n, 12, 4, 0))  # the optimum is not told
     assert ax.get_yscale() == "log"
-    scaled = make(provenance={**FACTS, "bounds": [-10, 20], "parameters": [{"policy": "CTS"}, PAPER]}).plot(bounds=True)
-    drawn = np.asarray(scaled.get_lines()[-1].get_ydata())
-    np.testing.assert_allclose(drawn, 30.0 * kveton2015.theorem_6([1, 10, 100, 1000], 12, 4))
+    facts = {**FACTS, "bounds": [-10, 20], "optimal_size": 3, "parameters": [{"policy": "CTS"}, PAPER]}
+    theirs, ours = make(provenance=facts).plot(bounds=True).get_lines()[-2:]
+    np.testing.assert_allclose(np.asarray(theirs.get_ydata()), 30.0 * kveton2015.theorem_6(n, 12, 4))
+    np.testing.assert_allclose(np.asarray(ours.get_ydata()), 30.0 * tight.gap_free(n, 12, 4, 3))
 
 
 @pytest.mark.parametrize("bounds", [[5.0, 7.0], [-7.0, -5.0]])
 def test_the_paper_s_bound_away_from_zero(bounds: list[float]) -> None:
     """A round can lose K times the largest weight, where solutions differ in size; only that term grows."""
-    drawn = np.asarray(make(provenance={**FACTS, "bounds": bounds}).plot(bounds=True).get_lines()[-1].get_ydata())
+    drawn = np.asarray(make(provenance={**FACTS, "bounds": bounds}).plot(bounds=True).get_lines()[-2].get_ydata())
     n = np.array([1, 10, 100, 1000])
     root = 47.0 * np.sqrt(4 * 12 * n * np.log(n))
     np.testing.assert_allclose(drawn, 2.0 * root + 7.0 * (math.pi**2 / 3 + 1) * 4 * 12)
@@ -166,6 +170,7 @@ def test_the_paper_s_bound_away_from_zero(bounds: list[float]) -> None:
         ({**FACTS, "ratio": 0.5}, "exact oracle; this one's ratio is 0.5"),
         ({**FACTS, "parameters": [{**PAPER, "alpha": 1.0}, {"policy": "CTS"}]}, "of CombUCB1"),
         ({**FACTS, "parameters": [{**PAPER, "init": "all"}]}, "of CombUCB1"),
+        ({**FACTS, "last_round": 3000}, "needs independent rounds"),
     ],
 )
 def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:
@@ -184,9 +189,9 @@ def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:
         ({"bounds": {"x": "high"}}, "bound 'x' must be an array or a function, got 'high'"),
         ({"bounds": {"x": None}}, "bound 'x'"),
         ({"bounds": {"x": [[1.0], [1.0, 2.0]]}}, "bound 'x'"),
-        ({"bounds": {5: [1.0] * 4}}, "bounds must be True or map names"),
-        ({"bounds": [1.0] * 4}, "bounds must be True or map names"),
-        ({"bounds": "all"}, "bounds must be True or map names"),
+        ({"bounds": {5: [1.0] * 4}}, "bounds must be True, what theory.bounds.* returns, or map names"),
+        ({"bounds": [1.0] * 4}, "bounds must be True, what theory.bounds.* returns, or map names"),
+        ({"bounds": "all"}, "bounds must be True, what theory.bounds.* returns, or map names"),
         ({"log": "yx"}, "log must be '' or 'x' or 'y' or 'xy', got 'yx'"),
         ({"log": True}, "log must be"),
         ({"ax": Figure()}, "ax must be Matplotlib Axes, got <Figure"),

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from measured import below_every_bound
 from semibandits import Problem, environments, errors, policies, sets, simulate
 from semibandits.types import Items
 
@@ -42,6 +43,7 @@ def test_ratio_regret_is_against_the_promise() -> None:
     per_round = problem.value(problem.optimum) - problem.target
     np.testing.assert_allclose(promise.regret, own.regret - per_round * own.rounds, atol=1e-9)
     assert promise.kind == "ratio"
+    assert below_every_bound(problem, promise.rounds, promise.regret[0], "ratio") == 1
 
 
 def test_costs_may_exceed_the_best_by_the_ratio() -> None:

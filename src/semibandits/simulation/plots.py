@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.sets.drawing import check_axes, new_axes
-from semibandits.simulation.result import Bounds, LogAxes, SimulationResult, estimate
+from semibandits.simulation.result import Curves, LogAxes, SimulationResult, estimate
+from semibandits.theory.bounds import Bounds
+from semibandits.theory.checks import PER_ITEM, worst_loss
 from semibandits.theory.kveton2015 import theorem_6
+from semibandits.theory.tight import gap_free
 from semibandits.types import check_choice
 
 if TYPE_CHECKING:
@@ -21,11 +24,18 @@ if TYPE_CHECKING:
 # together only after 28 curves, so that a picture also reads in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
-BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)))
+MOST_BELOW = 8
+"""So many entries of a legend fit under a picture; more stand beside it."""
+BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
+BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)), "solid")
 
 
 def draw(
-    result: SimulationResult, bounds: Bounds | bool | None, confidence: float, log: LogAxes | None, ax: "Axes | None"
+    result: SimulationResult,
+    bounds: Curves | Bounds | bool | None,
+    confidence: float,
+    log: LogAxes | None,
+    ax: "Axes | None",
 ) -> "Axes":
     check_axes(ax)
     rounds, runs = result.rounds, result.regret.shape[1]
@@ -42,7 +52,8 @@ def draw(
     own = ax is None
     if ax is None:
         entries = len(result.policies) + len(curves)
-        ax = new_axes(7.2, 4.2 + 0.18 * entries / _columns(entries))
+        beside = entries > MOST_BELOW
+        ax = new_axes(10.8, 5.0) if beside else new_axes(7.2, 4.2 + 0.18 * entries / _columns(entries))
     ax.set_xscale("log" if "x" in log else "linear")
     ax.set_yscale("log" if "y" in log else "linear")
     before = len(ax.get_lines())
@@ -57,8 +68,9 @@ def draw(
             band.sticky_edges.y.append(floor)
             if rounds.size == 1:  # its band is but an edge
                 band.set(alpha=0.7, linewidth=2.0)
-    for (name, curve), dashes in zip(curves.items(), itertools.cycle(BOUND_DASHES), strict=False):
-        ax.plot(rounds, curve, label=name, color="#444444", linestyle=dashes, linewidth=1.0, zorder=3)
+    styles = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
+    for (name, curve), (grey, dashes) in zip(curves.items(), styles, strict=False):
+        ax.plot(rounds, curve, label=name, color=grey, linestyle=dashes, linewidth=1.0, zorder=3)
 
     if "y" not in log:
         ax.update_datalim([(rounds[0], 0.0)])
@@ -68,18 +80,23 @@ def draw(
     ax.grid(True, color="#e4e4e4", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     title = "a single run" if runs == 1 else f"mean of {runs} runs, {100 * confidence:g}% interval"
-    _legend(ax, title, below=own)
+    _legend(ax, title, own)
     return ax
 
 
-def _curves(result: SimulationResult, bounds: Bounds | bool | None) -> dict[str, NDArray[np.float64]]:
+def _curves(result: SimulationResult, bounds: Curves | Bounds | bool | None) -> dict[str, NDArray[np.float64]]:
     """The bounds at the checkpoints, by name."""
     if bounds is None or bounds is False:
         return {}
     if bounds is True:
-        return {"CombUCB1: Kveton et al. 2015, Theorem 6": _theorem_6(result)}
+        return _whatever_the_gaps(result)
+    if isinstance(bounds, Bounds):
+        return _applicable(result, bounds)
     if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
-        raise BadArgument(f"bounds must be True or map names to arrays or functions, got {bounds!r:.200}")
+        raise BadArgument(
+            "bounds must be True, what theory.bounds() returns, or map names to arrays or functions, "
+            f"got {bounds!r:.200}"
+        )
     curves = {}
     for name, bound in bounds.items():
         values = bound(result.rounds.copy()) if callable(bound) else bound
@@ -94,24 +111,55 @@ def _curves(result: SimulationResult, bounds: Bounds | bool | None) -> dict[str,
     return curves
 
 
-def _theorem_6(result: SimulationResult) -> NDArray[np.float64]:
+def _applicable(result: SimulationResult, bounds: Bounds) -> dict[str, NDArray[np.float64]]:
+    """Those about CombUCB1 if it played, what no policy can help, and what no policy can lose."""
+    if not np.array_equal(bounds.rounds, result.rounds):
+        raise BadArgument(
+            f"the bounds are at {bounds.rounds.size} other rounds than the result's {result.rounds.size} checkpoints: "
+            "make them by theory.bounds(problem, result.rounds)"
+        )
+    regret = "ratio" if result.kind == "ratio" else "expected"
+    upper = _paper_played(result)
+    curves = {
+        f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": bound.value
+        for bound in bounds
+        if bound.regret == regret
+        and (bound.kind == "lower" or (upper and bound.kind == "upper" and bound.policy == "CombUCB1"))
+    }
+    return {**curves, "n Δ_max: no policy loses more": bounds.trivial} if regret == "expected" else curves
+
+
+def _paper_played(result: SimulationResult) -> bool:
+    """Whether CombUCB1 as its bounds know it played: sets without signs make it start optimistically."""
+    return any(
+        parameters.get("policy") == "CombUCB1"
+        and parameters.get("alpha") == 1.5
+        and parameters.get("init") in ("paper", "optimistic")
+        for parameters in result.provenance.get("parameters", ())
+    )
+
+
+def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64]]:
+    """What holds for CombUCB1 on all problems with as many items."""
     facts = result.provenance
     missing = [name for name in ("n_items", "max_size", "bounds", "ratio", "parameters") if name not in facts]
     if missing:
         raise Unsupported(f"this result does not say its {', '.join(missing)}: the paper's bound cannot be worked out")
     if facts["ratio"] < 1.0:
         raise Unsupported(f"the paper's bound needs an exact oracle; this one's ratio is {facts['ratio']}")
-    wanted = {"policy": "CombUCB1", "alpha": 1.5, "init": "paper"}
-    if not any(wanted.items() <= parameters.items() for parameters in facts["parameters"]):
+    if not _paper_played(result):
         raise Unsupported(
             "the paper's bound is of CombUCB1 with alpha=1.5 and init='paper'; what played here is "
             f"{facts['parameters']!r:.300}"
         )
-    L, K, (lo, hi) = facts["n_items"], facts["max_size"], facts["bounds"]
-    # All scales with hi - lo, but for the additive term: a round loses no more than K max(hi, 0) - K min(lo, 0).
-    beyond = (max(hi, 0.0) - min(lo, 0.0)) - (hi - lo)
-    bound: NDArray[np.float64] = (hi - lo) * theorem_6(result.rounds, L, K) + beyond * theorem_6(1, L, K)
-    return bound
+    if facts.get("last_round") is not None:
+        raise Unsupported("the paper's bound needs independent rounds; this table was played in the order of its rows")
+    L, K, span = facts["n_items"], max(facts["max_size"], 1), facts["bounds"][1] - facts["bounds"][0]
+    beyond = (worst_loss(facts["bounds"]) - span) * PER_ITEM * K * L
+    return {
+        "Kveton et al. 2015, Theorem 6": span * theorem_6(result.rounds, L, K) + beyond,
+        "semibandits, D, gap-free": span * gap_free(result.rounds, L, K, facts.get("optimal_size", 0)) + beyond,
+    }
 
 
 def _default_log(
@@ -138,12 +186,14 @@ def _plain(name: str) -> str:
     return f" {name}" if name.startswith("_") else name
 
 
-def _legend(ax: "Axes", title: str, below: bool) -> None:
-    """The curves in the order in which they end, from top to bottom."""
+def _legend(ax: "Axes", title: str, own: bool) -> None:
+    """The curves in the order in which they end, from top to bottom; outside of the picture where it is our own."""
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     lines.sort(key=lambda line: np.nan_to_num(np.asarray(line.get_ydata())[-1], nan=-np.inf), reverse=True)
     place: dict[str, Any] = {"loc": "best"}
-    if below:
+    if own and len(lines) > MOST_BELOW:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+    elif own:
         under_label = 4.5  # in sizes of the font
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": under_label, "frameon": False}
         place["ncols"] = _columns(len(lines))

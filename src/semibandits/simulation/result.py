@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from semibandits.theory.bounds import Bounds
+
 LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
-Bounds: TypeAlias = Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]]
+Curves: TypeAlias = Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]]
 
 
 class Estimate(NamedTuple):
@@ -206,7 +208,7 @@ class SimulationResult:
 
     def plot(
         self,
-        bounds: Bounds | bool | None = None,
+        bounds: "Curves | Bounds | bool | None" = None,
         *,
         confidence: float = 0.95,
         log: LogAxes | None = None,
@@ -214,8 +216,9 @@ class SimulationResult:
     ) -> "Axes":
         """Draws each policy's mean regret over the rounds, its confidence interval shaded (Student's, over runs).
 
-        `bounds` maps names to curves: an array with a value for each of `rounds`, or a function of them. True draws
-        what the paper guarantees CombUCB1 whatever the gaps (`theory.kveton2015.theorem_6`). `log` names the
+        `bounds=theory.bounds(problem, result.rounds)` draws all that is known about the policies that played, and what
+        is unavoidable; True what holds for CombUCB1 whatever the gaps, which needs no problem. Bounds of one's own map
+        names to curves: an array with a value for each of `rounds`, or a function of them. `log` names the
         logarithmic axes: by default x where the checkpoints span more than two decades, and y where a bound is more
         than ten times the regret. The legend lists the curves as they end, from top to bottom.
 

@@ -161,6 +161,8 @@ def simulate(
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,
+            "optimal_size": problem.optimum.size,
+            "last_round": problem.environment.last_round,
             "bounds": [float(bound) for bound in problem.bounds],
             "sense": problem.sense,
             "ratio": problem.feasible.ratio,

@@ -1,0 +1,238 @@
+"""All bounds with the conditions under which they were proved, so that one is offered only where it applies."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from semibandits.theory import chen2013, escb, kveton2015, matroid, tight
+from semibandits.theory.checks import PER_ITEM
+from semibandits.theory.facts import Facts
+from semibandits.types import Scalar, Weights
+
+Found = TypeVar("Found")
+Kind: TypeAlias = Literal["upper", "lower", "worst case"]
+
+
+class Condition(NamedTuple):
+    """Something that must be true of a problem."""
+
+    name: str
+    holds: Callable[[Facts], bool]
+
+
+EXACT = Condition("exact oracle", lambda facts: facts.exact_oracle)
+APPROXIMATE = Condition("approximate oracle", lambda facts: not facts.exact_oracle)
+ROUNDS = Condition("independent rounds", lambda facts: facts.stationary)
+GAPS = Condition("gaps within reach", lambda facts: facts.item_gaps is not None)
+ONE_GAP = Condition("all suboptimal solutions have the same gap", lambda facts: facts.one_gap is not None)
+SIGNED = Condition("oracle takes weights of either sign", lambda facts: facts.signed)
+REWARDS = Condition("rewards >= 0", lambda facts: facts.no_negative_rewards)
+K_PATH = Condition("the K-path problem", lambda facts: facts.k_path_gap is not None)
+GRID = Condition("the grid-path problem", lambda facts: facts.grid_path is not None)
+SUBOPTIMAL = Condition("some solution is suboptimal", lambda facts: facts.min_gap not in (None, np.inf))
+MATROID = Condition("bases of a matroid", lambda facts: matroid.is_matroid_bases(facts.problem.feasible))
+COINS = Condition("weights 0 or 1", lambda facts: facts.coins)
+INDEPENDENT = Condition("independent items", lambda facts: facts.independent_items)
+WITHIN_LIMIT = Condition("at most 150 items, or a formula", lambda facts: facts.graves_lai is not None)
+PATHS_FIT = Condition("L a multiple of K, at least 2 K", lambda facts: facts.L % facts.K == 0 and facts.L > facts.K)
+
+
+class Entry(NamedTuple):
+    name: str
+    source: str
+    policy: str
+    kind: Kind
+    conditions: tuple[Condition, ...]
+    curve: Callable[[Facts, Any], Scalar]
+    """The bound at rounds n, in the units of the weights."""
+    asymptotic: bool = False
+    regret: Literal["expected", "ratio"] = "expected"
+
+
+def known(found: Found | None) -> Found:
+    """What a condition has made sure of."""
+    assert found is not None
+    return found
+
+
+def _scaled(facts: Facts, unit: Callable[[float], Scalar], per_item: float = PER_ITEM) -> Scalar:
+    """A bound for weights in [0, 1], a function of their span's inverse, for the weights that there are.
+
+    All that comes of confidence intervals scales with their span. The additive term counts rounds in which anything may
+    have been lost.
+    """
+    beyond = facts.worst_loss - facts.span
+    return facts.span * unit(1.0 / facts.span) + beyond * per_item * facts.K * facts.L
+
+
+def _combucb1(
+    name: str, source: str, conditions: tuple[Condition, ...], formula: Callable[[Facts, Any, float], Scalar]
+) -> Entry:
+    """An upper bound for CombUCB1; the formula is for weights in [0, 1] and multiplies gaps by its last argument."""
+    return Entry(
+        name,
+        source,
+        "CombUCB1",
+        "upper",
+        (EXACT, ROUNDS, *conditions),
+        lambda facts, n: _scaled(facts, lambda unit: formula(facts, n, unit)),
+    )
+
+
+def _grid_path_bound(facts: Facts, n: Any, unit: float) -> Scalar:
+    m, sigma = known(facts.grid_path)
+    return kveton2015.grid_path_bound(n, m, sigma) + PER_ITEM * facts.K * facts.L
+
+
+def _chen(facts: Facts, n: Any, unit: float) -> Scalar:
+    """Its additive term has the largest gap of all, whatever the bounds of the weights."""
+    most = facts.most_a_round_can_lose * unit
+    return chen2013.theorem_1(n, facts.L, facts.K, known(facts.item_gaps) * unit, known(facts.min_gap) * unit, most)
+
+
+def _matroid_gaps(facts: Facts, unit: float) -> Weights:
+    return matroid.item_gaps(facts.problem) * unit
+
+
+PAPER, OURS, MATROIDS, CHEN = (
+    "Kveton et al. 2015",
+    "semibandits",
+    "after Kveton et al. 2014",
+    "Chen et al. 2013",
+)
+CATALOGUE = (
+    _combucb1(
+        "Theorem 2", PAPER, (ONE_GAP,), lambda f, n, unit: kveton2015.theorem_2(n, f.L, f.K, known(f.one_gap) * unit)
+    ),
+    _combucb1(
+        "Theorem 3", PAPER, (GAPS,), lambda f, n, unit: kveton2015.theorem_3(n, f.L, f.K, known(f.item_gaps) * unit)
+    ),
+    _combucb1(
+        "Theorem 4", PAPER, (ONE_GAP,), lambda f, n, unit: kveton2015.theorem_4(n, f.L, f.K, known(f.one_gap) * unit)
+    ),
+    _combucb1(
+        "Theorem 5", PAPER, (GAPS,), lambda f, n, unit: kveton2015.theorem_5(n, f.L, f.K, known(f.item_gaps) * unit)
+    ),
+    _combucb1("Theorem 6", PAPER, (), lambda f, n, unit: kveton2015.theorem_6(n, f.L, f.K)),
+    _combucb1("Section 7", PAPER, (GRID,), _grid_path_bound),
+    _combucb1(
+        "B, amortised",
+        OURS,
+        (ONE_GAP,),
+        lambda f, n, unit: tight.one_gap(n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size),
+    ),
+    _combucb1(
+        "A, exact cascade",
+        OURS,
+        (ONE_GAP,),
+        lambda f, n, unit: tight.cascade_one_gap(n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size),
+    ),
+    Entry(
+        "C, ratio form",
+        OURS,
+        "CombUCB1",
+        "upper",
+        (EXACT, ROUNDS, GAPS, SIGNED),
+        lambda f, n: tight.ratio(f.problem, n),
+    ),
+    _combucb1(
+        "C, item gaps", OURS, (GAPS,), lambda f, n, unit: tight.item_gap_form(n, f.L, f.K, known(f.item_gaps) * unit)
+    ),
+    _combucb1(
+        "B, item gaps",
+        OURS,
+        (GAPS,),
+        lambda f, n, unit: tight.amortised_item_gaps(n, f.L, f.K, known(f.item_gaps) * unit),
+    ),
+    _combucb1("D, gap-free", OURS, (), lambda f, n, unit: tight.gap_free(n, f.L, f.K, f.optimal_size)),
+    Entry(
+        "D, gap-free, approximate oracle",
+        OURS,
+        "CombUCB1",
+        "upper",
+        (APPROXIMATE, ROUNDS, REWARDS),
+        lambda f, n: _scaled(f, lambda unit: tight.gap_free(n, f.L, f.K, 0)),
+        regret="ratio",
+    ),
+    _combucb1(
+        "matroid", MATROIDS, (MATROID,), lambda f, n, unit: matroid.combucb1(n, f.L, f.K, _matroid_gaps(f, unit))
+    ),
+    Entry(
+        "matroid",
+        MATROIDS,
+        "OMM",
+        "upper",
+        (EXACT, ROUNDS, MATROID),
+        lambda f, n: _scaled(f, lambda unit: matroid.omm(n, f.L, f.K, _matroid_gaps(f, unit)), matroid.OMM_PER_ITEM),
+    ),
+    Entry(
+        "gap-free",
+        MATROIDS,
+        "OMM",
+        "upper",
+        (EXACT, ROUNDS, MATROID),
+        lambda f, n: _scaled(f, lambda unit: matroid.omm_gap_free(n, f.L, f.K), matroid.OMM_PER_ITEM),
+    ),
+    Entry(
+        "Theorem 1",
+        CHEN,
+        "CombUCB1",
+        "upper",
+        (EXACT, ROUNDS, GAPS, SUBOPTIMAL),
+        lambda f, n: f.span * _chen(f, n, 1.0 / f.span),
+    ),
+    Entry(
+        "ESCB-2, one gap",
+        OURS,
+        "ESCB",
+        "upper",
+        (EXACT, ROUNDS, INDEPENDENT, ONE_GAP),
+        lambda f, n: f.span**2 * escb.one_gap(f.L, f.K, known(f.one_gap)) * np.log(n),
+        asymptotic=True,
+    ),
+    Entry(
+        "ESCB-2, item gaps",
+        OURS,
+        "ESCB",
+        "upper",
+        (EXACT, ROUNDS, INDEPENDENT, GAPS, SUBOPTIMAL),
+        lambda f, n: f.span**2 * escb.item_gaps(f.L, f.K, known(f.item_gaps), known(f.min_gap)) * np.log(n),
+        asymptotic=True,
+    ),
+    Entry(
+        "Proposition 1",
+        PAPER,
+        "any consistent",
+        "lower",
+        (K_PATH,),
+        lambda f, n: kveton2015.proposition_1(f.L, f.K, known(f.k_path_gap)) * np.log(n),
+        asymptotic=True,
+    ),
+    Entry(
+        "Proposition 1, exact",
+        PAPER,
+        "any consistent",
+        "lower",
+        (K_PATH,),
+        lambda f, n: kveton2015.proposition_1(f.L, f.K, known(f.k_path_gap), exact=True) * np.log(n),
+        asymptotic=True,
+    ),
+    Entry(
+        "lower bound",
+        "Graves and Lai 1997",
+        "any consistent",
+        "lower",
+        (EXACT, ROUNDS, COINS, INDEPENDENT, WITHIN_LIMIT),
+        lambda f, n: known(f.graves_lai) * np.log(n),
+        asymptotic=True,
+    ),
+    Entry(
+        "Proposition 2",
+        PAPER,
+        "any",
+        "worst case",
+        (PATHS_FIT,),
+        lambda f, n: f.span * kveton2015.proposition_2(n, f.L, f.K),
+    ),
+)

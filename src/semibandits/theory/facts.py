@@ -1,0 +1,161 @@
+"""What a bound may ask about a problem. What cannot be found out is None, and a bound that needs it is not offered."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits import sets
+from semibandits.environments.base import Independent
+from semibandits.environments.bernoulli import Bernoulli
+from semibandits.errors import BadArgument, Unsupported
+from semibandits.problem import Problem
+from semibandits.problems import grid_path, k_path
+from semibandits.theory.checks import worst_loss
+from semibandits.theory.graves_lai import graves_lai_constant
+from semibandits.types import Environment, Weights
+
+Found = TypeVar("Found")
+QUICK_ITEMS = 150
+"""With more the lower bound of Graves and Lai takes more than seconds, but for a set that has a formula."""
+
+
+def _or_none(find: Callable[[], Found]) -> Found | None:
+    try:
+        return find()
+    except Unsupported:
+        return None
+
+
+class Facts:
+    """A problem's numbers in the words of the bounds, each found when first asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        if not isinstance(problem, Problem):
+            raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
+        self.problem = problem
+        self.L = problem.n_items
+        self.K = max(problem.max_size, 1)
+        lo, hi = problem.bounds
+        self.span = hi - lo
+        """What the radii of confidence intervals are multiplied by."""
+        self.worst_loss = worst_loss(problem.bounds)
+
+    @property
+    def exact_oracle(self) -> bool:
+        return self.problem.feasible.ratio == 1.0
+
+    @property
+    def signed(self) -> bool:
+        return self.problem.feasible.signed
+
+    @property
+    def stationary(self) -> bool:
+        return self.problem.environment.last_round is None
+
+    @property
+    def no_negative_rewards(self) -> bool:
+        return self.problem.sense == "max" and self.problem.bounds[0] >= 0.0
+
+    @property
+    def independent_items(self) -> bool:
+        world = self.problem.environment
+        return isinstance(world, Independent) and (
+            world.groups is None or np.unique(world.groups).size == world.n_items
+        )
+
+    @property
+    def coins(self) -> bool:
+        return isinstance(self.problem.environment, Bernoulli)
+
+    @cached_property
+    def optimal_size(self) -> int:
+        return self.problem.optimum.size
+
+    @cached_property
+    def item_gaps(self) -> Weights | None:
+        return _or_none(lambda: self.problem.item_gaps)
+
+    @cached_property
+    def min_gap(self) -> float | None:
+        return None if self.item_gaps is None else _or_none(lambda: self.problem.min_gap)
+
+    @cached_property
+    def max_gap(self) -> float | None:
+        return _or_none(lambda: self.problem.max_gap)
+
+    @cached_property
+    def one_gap(self) -> float | None:
+        """The gap of all suboptimal solutions, where they have the same."""
+        least, most = self.min_gap, self.max_gap
+        if least is None or most is None or not 0.0 < least < np.inf or most - least > 1e-9 * most:
+            return None
+        return least
+
+    @cached_property
+    def several_optima(self) -> bool | None:
+        """Whether an item outside `optimum` belongs to a solution that is as good."""
+        problem = self.problem
+        if not self.exact_oracle:
+            return None
+        signed_means = problem.means if problem.sense == "max" else -problem.means
+        best = _or_none(lambda: problem.feasible.best_with_each(signed_means))
+        if best is None:
+            return None
+        value = abs(problem.value(problem.optimum))
+        outside = np.delete(best, problem.optimum)
+        return bool((outside >= signed_means[problem.optimum].sum() - 1e-12 * max(1.0, value)).any())
+
+    @property
+    def most_a_round_can_lose(self) -> float:
+        """Δ_max, or what the bounds of the weights leave where it is not known."""
+        return self.K * self.worst_loss if self.max_gap is None else self.max_gap
+
+    @cached_property
+    def graves_lai(self) -> float | None:
+        """The certified lower end of the lower bound's factor of log n, as far as it is found quickly."""
+        feasible = self.problem.feasible
+        if not isinstance(feasible, sets.TopK) and self.L > QUICK_ITEMS:
+            return None
+        return _or_none(
+            lambda: graves_lai_constant(self.problem, tolerance=1e-4, max_solutions=300, max_calls=5_000).lower
+        )
+
+    @cached_property
+    def k_path_gap(self) -> float | None:
+        """The gap, if this is the K-path problem of Section 6."""
+        feasible, gap = self.problem.feasible, self.one_gap
+        if not isinstance(feasible, sets.KPaths) or gap is None or gap >= feasible.k / 2.0:
+            return None
+        return gap if self._is(k_path(self.L, feasible.k, gap)) else None
+
+    @cached_property
+    def grid_path(self) -> tuple[int, float] | None:
+        """(m, sigma), if this is the grid-path problem of Section 7."""
+        feasible, sigma = self.problem.feasible, float(np.ptp(self.problem.means))
+        if not isinstance(feasible, sets.GridPaths) or not 0.0 < sigma < 1.0:
+            return None
+        return (feasible.m, sigma) if self._is(grid_path(feasible.m, sigma)) else None
+
+    def _is(self, paper: Problem) -> bool:
+        """Whether this is that problem of the paper, whose set is of the same class."""
+        problem, world = self.problem, self.problem.environment
+        whole = (
+            problem.n_items == paper.n_items and not problem.feasible.uncovered().size
+        )  # restricting leaves some out
+        return (
+            whole
+            and problem.sense == "max"
+            and isinstance(world, Bernoulli)
+            and np.allclose(world.means, paper.means, rtol=0.0, atol=1e-12)
+            and np.array_equal(_coins(world), _coins(paper.environment))
+        )
+
+
+def _coins(world: Environment) -> NDArray[np.int64]:
+    """For every item the first that shares its coin."""
+    own = np.arange(world.n_items)
+    groups = getattr(world, "groups", None)
+    return own if groups is None else np.unique(groups, return_index=True)[1][groups]
