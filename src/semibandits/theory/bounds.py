@@ -103,7 +103,7 @@ def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     >>> import semibandits as sb
     >>> for bound in bounds(sb.problems.k_path(n_items=8, k=2, gap=0.5), 1000)[:3]:
     ...     print(f"{bound.title}: {bound.value[0]:.0f}")
-    semibandits, D, gap-free: 1614
+    semibandits, D, gap-free: 1479
     semibandits, B, amortised: 2058
     semibandits, A, exact cascade: 2058
     """
