@@ -24,6 +24,7 @@ lint: $(VENV)/dev.stamp
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/live.py
 	$(BIN)/python benchmarks/sets.py
+	$(BIN)/python benchmarks/theory.py
 	$(BIN)/python benchmarks/engine.py
 
 # Needs a battery that reads raw bits, for instance Debian's dieharder.

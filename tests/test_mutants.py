@@ -97,7 +97,27 @@ SET_HUNTERS = [
     *("tests/sets/test_families.py", "tests/sets/test_product.py", "tests/simulation/test_ratio.py"),
     *("-k", "Graphic or Knapsack or directed or block or ratio"),
 ]
-ALL = {**MUTANTS, **ENGINE_MUTANTS, **SET_MUTANTS}
+PAPER, TIGHT, CATALOGUE = "theory/kveton2015.py", "theory/tight.py", "theory/catalogue.py"
+THEORY_MUTANTS = {
+    "Theorem 2 with 47": (PAPER, "L * 48.0 /", "L * 47.0 /"),
+    "Theorem 5 with 533": (PAPER, "K * 534.0", "K * 533.0"),
+    "Theorem 6 with 46": (PAPER, "47.0 * np.sqrt", "46.0 * np.sqrt"),
+    "Proposition 1 with 3": (PAPER, "(4.0 * gap)", "(3.0 * gap)"),
+    "B with K": (TIGHT, "24.0 * (K - 1) if K > 1", "24.0 * K if K > 1"),
+    "D with 2√5": (TIGHT, "2.0 * math.sqrt(6.0) * np.sqrt", "2.0 * math.sqrt(5.0) * np.sqrt"),
+    "C with 23": ("theory/ratio.py", "(hi - lo) * 24.0", "(hi - lo) * 23.0"),
+    "matroids with 11": ("theory/matroid.py", "_log_term(12.0", "_log_term(11.0"),
+    "gaps not scaled": (CATALOGUE, "unit(1.0 / facts.span)", "unit(1.0)"),
+    "additive term of the span": (CATALOGUE, "beyond = facts.worst_loss - facts.span", "beyond = 0.0"),
+    "one gap of many": ("theory/facts.py", "most - least > 1e-9 * most", "False"),
+    "independent whatever the groups": (CATALOGUE, "lambda facts: facts.independent_items", "lambda facts: True"),
+    "every oracle exact": (
+        CATALOGUE,
+        '"exact oracle", lambda facts: facts.exact_oracle',
+        '"exact oracle", lambda facts: True',
+    ),
+}
+ALL = {**MUTANTS, **ENGINE_MUTANTS, **SET_MUTANTS, **THEORY_MUTANTS}
 
 
 def hunt(folder: Path, mutant: tuple[str, str, str] | None, hunters: list[str]) -> "subprocess.CompletedProcess[str]":
@@ -124,6 +144,8 @@ def test_mutants_have_their_place(mutant: str) -> None:
 @pytest.mark.parametrize("mutant", ALL)
 def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
     hunters = SET_HUNTERS if mutant in SET_MUTANTS else HUNTERS
+    if mutant in THEORY_MUTANTS:
+        hunters = ["tests/theory"]
     if mutant in ENGINE_MUTANTS:
         hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"]
     result = hunt(tmp_path, ALL[mutant], hunters)

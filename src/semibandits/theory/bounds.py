@@ -87,11 +87,11 @@ class Bounds(tuple[Bound, ...]):
         yield f"{'bound':<{title}}  {'of':<{who}}  {'kind':<10}" + "".join(f"  {f'n = {n:,.6g}':>14}" for n in shown)
         for bound in self:
             marks = ["*" if empty else "~" if bound.asymptotic else " " for empty in bound.vacuous[-3:]]
-            values = [f"{_short(value)}{mark}" for value, mark in zip(bound.value[-3:], marks, strict=True)]
+            values = [f"{short(value)}{mark}" for value, mark in zip(bound.value[-3:], marks, strict=True)]
             yield f"{bound.title:<{title}}  {bound.policy:<{who}}  {bound.kind:<10}" + "".join(
                 f"  {value:>14}" for value in values
             )
-        yield f"* says nothing: no policy loses more than n Δ_max = {_short(self.trivial[-1])}; ~ in the limit only"
+        yield f"* says nothing: no policy loses more than n Δ_max = {short(self.trivial[-1])}; ~ in the limit only"
 
 
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
@@ -146,5 +146,6 @@ def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
     )
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    """A number for people."""
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e10 else f"{value:.4g}"

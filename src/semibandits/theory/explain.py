@@ -6,7 +6,7 @@ from typing import Any
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
-from semibandits.theory.bounds import Bound, Bounds, bounds
+from semibandits.theory.bounds import Bound, Bounds, bounds, short
 from semibandits.theory.facts import Facts
 
 
@@ -77,15 +77,15 @@ class Explanation:
     def _guarantee(self) -> str:
         after = f"After {self.horizon:,} rounds"
         if self.guarantee is None:
-            return f"{after} no bound says more than that nothing loses more than {self.guaranteed:,.4g}."
+            return f"{after} no bound says more than that nothing loses more than {short(self.guaranteed)}."
         against = "" if self.guarantee.regret == "expected" else " against what the oracle promises"
-        return f"{after} CombUCB1 has lost at most {self.guaranteed:,.4g}{against} ({self.guarantee.title})."
+        return f"{after} CombUCB1 has lost at most {short(self.guaranteed)}{against} ({self.guarantee.title})."
 
     def _lower(self) -> str:
         if self.lower is None or self.unavoidable is None or self.apart is None:
             return "No lower bound applies."
         return (
-            f"In the limit of many rounds no consistent policy beats {self.unavoidable:,.4g} there\n"
+            f"In the limit of many rounds no consistent policy beats {short(self.unavoidable)} there\n"
             f"({self.lower.title}): the two are a factor of {self.apart:.3g} apart."
         )
 
