@@ -103,7 +103,7 @@ class Problem:
         own = total(self.means, self.optimum)
         if self._true_optimum is not None:
             best = total(self.means, self._true_optimum)
-            if (own - best if self.sense == "max" else best - own) > self._tolerance:
+            if (own - best if self.sense == "max" else best - own) > self.tolerance:
                 raise BadArgument(
                     f"true_optimum is worth {best}, but the oracle's own answer {self.optimum.tolist()!r:.100} {own}"
                 )
@@ -116,8 +116,8 @@ class Problem:
         return total(self.means, solve(exact(), self._signed_means))
 
     @property
-    def _tolerance(self) -> float:
-        """Gaps up to this are rounding: the solutions are tied."""
+    def tolerance(self) -> float:
+        """Gaps up to this, 1e-12·max(1, |f*|), are taken for rounding: the solutions are tied."""
         return 1e-12 * max(1.0, abs(self._best))
 
     def value(self, items: Iterable[int]) -> float:
@@ -136,15 +136,15 @@ class Problem:
         """Δ_{e,min}: for every item the least gap of a strictly suboptimal solution that contains it.
 
         NaN for the items of `optimum`, inf where no strictly suboptimal solution contains the item. Gaps up to
-        1e-12·max(1, |f*|) count as ties.
+        `tolerance` count as ties.
         """
         self._need_exact_oracle()
-        runner_up = self.feasible.runner_up_with_each(self._signed_means, self._tolerance)
+        runner_up = self.feasible.runner_up_with_each(self._signed_means, self.tolerance)
         if runner_up is not None:
             gaps = self._best - runner_up
         else:
             gaps = self._best - self.feasible.best_with_each(self._signed_means)
-            for item in np.setdiff1d(np.flatnonzero(gaps <= self._tolerance), self.optimum):  # tied: look behind it
+            for item in np.setdiff1d(np.flatnonzero(gaps <= self.tolerance), self.optimum):  # tied: look behind it
                 gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
         self._need_exact_oracle()  # it may have reached its limits on the way
         gaps[self.optimum] = np.nan
@@ -156,10 +156,10 @@ class Problem:
         """Δ: the least gap of all strictly suboptimal solutions, also of those inside `optimum`; inf without any."""
         outside = float(np.delete(self.item_gaps, self.optimum).min(initial=np.inf))
         inside = self.feasible.restrict(exclude=np.setdiff1d(np.arange(self.n_items), self.optimum))
-        runner_up = inside.runner_up_with_each(self._signed_means, self._tolerance)
+        runner_up = inside.runner_up_with_each(self._signed_means, self.tolerance)
         if runner_up is None:
             return min(outside, self._least_gap(inside))
-        empty = 0.0 if self._best > self._tolerance and self.feasible.contains(()) else -np.inf
+        empty = 0.0 if self._best > self.tolerance and self.feasible.contains(()) else -np.inf
         return min(outside, self._best - max(empty, float(runner_up.max())))
 
     @cached_property
@@ -199,7 +199,7 @@ class Problem:
         push(feasible)
         while queue:
             gap, _, items, part = heapq.heappop(queue)
-            if gap > self._tolerance:
+            if gap > self.tolerance:
                 return gap
             for i in range(items.size):
                 push_restricted(part, items[:i], items[i : i + 1])

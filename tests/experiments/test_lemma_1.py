@@ -191,9 +191,9 @@ def test_table() -> None:
         ["failure", "0.00", "0.00", "40.00"],
         ["rest", "11.00", "1.00"],
         ["regret", "12.00", "1.00"],
-        ["hard", "rounds", "11.00", "0.00"],
+        ["R̂(n),", "hard", "11.00", "0.00"],
     ]
-    assert lines[6].startswith("2 runs; ")
+    assert lines[6].startswith("runs: 2; ")
     assert lines[6].endswith(": 0")
 
 

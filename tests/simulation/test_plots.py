@@ -127,6 +127,11 @@ def test_bounds() -> None:
     render(ax)
 
 
+def test_regret_below_zero_keeps_a_linear_axis() -> None:
+    regret = -np.array([[[0.0, 1.0, 10.0, 50.0], [0.0, 2.0, 11.0, 60.0]]])
+    assert make(policies=1, regret=regret).plot({"loose": [1e3] * 4}).get_yscale() == "linear"
+
+
 def test_bounds_cannot_touch_the_result() -> None:
     result = make()
 
@@ -189,9 +194,9 @@ def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:
         ({"bounds": {"x": "high"}}, "bound 'x' must be an array or a function, got 'high'"),
         ({"bounds": {"x": None}}, "bound 'x'"),
         ({"bounds": {"x": [[1.0], [1.0, 2.0]]}}, "bound 'x'"),
-        ({"bounds": {5: [1.0] * 4}}, "bounds must be True, what theory.bounds.* returns, or map names"),
-        ({"bounds": [1.0] * 4}, "bounds must be True, what theory.bounds.* returns, or map names"),
-        ({"bounds": "all"}, "bounds must be True, what theory.bounds.* returns, or map names"),
+        ({"bounds": {5: [1.0] * 4}}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
+        ({"bounds": [1.0] * 4}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
+        ({"bounds": "all"}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
         ({"log": "yx"}, "log must be '' or 'x' or 'y' or 'xy', got 'yx'"),
         ({"log": True}, "log must be"),
         ({"ax": Figure()}, "ax must be Matplotlib Axes, got <Figure"),

@@ -86,7 +86,7 @@ def test_arrays() -> None:
         ({"min_gap": 0.0}, "gap must be a finite number > 0, got 0.0"),
         ({"min_gap": math.inf}, "gap must be a finite number > 0, got inf"),
         ({"max_gap": 0.0}, "gap must be a finite number > 0, got 0.0"),
-        ({"max_gap": 0.2}, "max_gap must be at least min_gap, got max_gap = 0.2 and min_gap = 0.25"),
+        ({"max_gap": 0.2}, "max_gap must be at least min_gap, got 0.2 and 0.25"),
     ],
 )
 def test_bad_input(change: dict[str, object], says: str) -> None:

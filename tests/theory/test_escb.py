@@ -53,7 +53,7 @@ def test_no_adversary_gets_more(seed: int) -> None:
     member = np.array([np.isin(np.arange(M), one) for one in solutions])
     least = [min((gap for gap, has in zip(gaps, member[:, e], strict=True) if has), default=math.inf) for e in range(M)]
     f = 20.0
-    bound = f * escb.item_gaps(max(M, K), K, least, float(gaps.min()))
+    bound = f * escb.item_gap_form(max(M, K), K, least, float(gaps.min()))
     if seed % 2:
         bound = min(bound, f * escb.one_gap(int(member.any(axis=0).sum()) + K, K, 0.5))
     for prefer in ("random", "largest", "smallest"):
@@ -96,7 +96,7 @@ def test_failures_are_summable(K: int) -> None:
 def test_factors_by_hand() -> None:
     assert escb.one_gap(8, 1, 0.5) == pytest.approx(2 * 8 / 0.5)
     assert escb.one_gap(8, 2, 0.5) == pytest.approx(4 * 8 / 0.5)
-    assert escb.item_gaps(4, 1, [math.nan, 0.5, 0.25, math.inf], 0.25) == pytest.approx(4 * (4 + 2 + 4))
+    assert escb.item_gap_form(4, 1, [math.nan, 0.5, 0.25, math.inf], 0.25) == pytest.approx(4 * (4 + 2 + 4))
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_factors_by_hand() -> None:
     [
         (lambda: escb.one_gap(8, 2, 0.0), "gap must be a finite number > 0, got 0.0"),
         (lambda: escb.one_gap(2, 3, 0.5), "K must be at most L"),
-        (lambda: escb.item_gaps(3, 2, [0.5, -1.0], 0.5), "item_gaps must be > 0"),
-        (lambda: escb.item_gaps(3, 2, [0.5], math.inf), "gap must be a finite number"),
+        (lambda: escb.item_gap_form(3, 2, [0.5, -1.0], 0.5), "item_gaps must be > 0"),
+        (lambda: escb.item_gap_form(3, 2, [0.5], math.inf), "gap must be a finite number"),
         (lambda: escb.one_gap_constant(0), "K must be an integer >= 1"),
     ],
 )

@@ -16,7 +16,7 @@ from semibandits import environments, errors, problems, sets
 from semibandits.problem import Problem
 from semibandits.theory.graves_lai import anantharam, graves_lai_constant, independent_paths, lai_robbins
 from semibandits.theory.graves_lai_cuts import information, solve_inner
-from semibandits.types import FeasibleSet
+from semibandits.types import FeasibleSet, Sense
 
 Solutions = Sequence[Sequence[int]]
 
@@ -367,3 +367,11 @@ def test_bad_input() -> None:
     ]:
         with pytest.raises(errors.BadArgument, match=says):
             independent_paths(L, K, gap)
+
+
+@pytest.mark.parametrize(("sense", "means"), [("min", [1e-15, 1e-3]), ("max", [1e-10, 1e-300])])
+def test_means_whose_digits_would_be_lost(sense: Sense, means: list[float]) -> None:
+    for feasible in (sets.TopK(2, 1), sets.Enumerated([[0], [1]])):
+        problem = Problem(feasible, environments.Bernoulli(means), sense)
+        with pytest.raises(errors.Unsupported, match=f"0 or at least .*, got {min(means)}"):
+            graves_lai_constant(problem)

@@ -304,7 +304,7 @@ def test_gap_free_from_theorem_5() -> None:
         (lambda: kveton2015.theorem_4(9, 5, 2, INF), "gap must be a finite number > 0, got inf"),
         (lambda: kveton2015.theorem_4(9, 5, 2.0, 0.1), "K must be an integer >= 1, got 2.0"),
         (lambda: kveton2015.theorem_3(9, 5, 2, [0.1, -0.2]), "item_gaps must be > 0 .*, got -0.2"),
-        (lambda: kveton2015.theorem_5(9, 5, 2, ["wide"]), "item_gaps must be numbers, got \\['wide'\\]"),
+        (lambda: kveton2015.theorem_5(9, 5, 2, ["wide"]), "item_gaps must be an array of numbers, got \\['wide'\\]"),
         (lambda: kveton2015.theorem_5(NAN, 5, 2, [0.1]), "got nan"),
         (lambda: kveton2015.proposition_1(5, 2, 0.1), "L must be a multiple of K, got K = 2 and L = 5"),
         (lambda: kveton2015.proposition_1(6, 2, 1.0), "gap must be below K/2 = 1.0, got 1.0"),

@@ -54,7 +54,7 @@ def test_what_is_best_under_any_scores_is_exchanged_pair_by_pair(kind: str, data
     assert matroid.is_matroid_bases(feasible)
     means, scores = data.draw(strategies.weights(feasible, fractions)), data.draw(strategies.weights(feasible))
     problem = Problem(feasible, environments.Bernoulli(means))
-    gaps = matroid.item_gaps(problem)
+    gaps = matroid.exchange_gaps(problem)
     chosen, best = tuple(feasible.argmax(scores).tolist()), tuple(problem.optimum.tolist())
     matched = pairs(solutions, chosen, best)
     differences = {e: means[a] - means[e] for e, a in matched}
@@ -72,26 +72,26 @@ def test_item_gaps(kind: str, data: st.DataObject) -> None:
     cheap = Problem(feasible, environments.Bernoulli(means), sense="min")
     for problem, signed in ((Problem(feasible, environments.Bernoulli(means)), 1.0), (cheap, -1.0)):
         expected = brute_force_gaps([signed * mean for mean in means], tuple(problem.optimum.tolist()), solutions)
-        np.testing.assert_allclose(matroid.item_gaps(problem), expected, rtol=0.0, atol=1e-9)
+        np.testing.assert_allclose(matroid.exchange_gaps(problem), expected, rtol=0.0, atol=1e-9)
 
 
 def test_item_gaps_by_hand() -> None:
     # Groups {0, 1}, {2, 3}, {4} (never chosen): the optimum is {0, 2}; 3 has no exchange with 0, but counts.
     feasible = sets.PartitionMatroid([0, 0, 1, 1, 2], [1, 1, 0])
     rewards = Problem(feasible, environments.Bernoulli([0.5, 0.3, 0.9, 0.45, 0.1]))
-    np.testing.assert_allclose(matroid.item_gaps(rewards), [np.nan, 0.2, np.nan, 0.05, np.inf], atol=1e-12)
+    np.testing.assert_allclose(matroid.exchange_gaps(rewards), [np.nan, 0.2, np.nan, 0.05, np.inf], atol=1e-12)
     world = environments.Uniform(
         [0.0] * 5, [4.0, 6.0, 4.0, 4.0 + 1e-13, 1.0], bounds=(0.0, 6.0)
     )  # means 2, 3, 2, 2, 0.5
     costs = Problem(feasible, world, sense="min")
-    np.testing.assert_allclose(matroid.item_gaps(costs), [np.nan, 1.0, np.nan, np.inf, np.inf], atol=1e-12)
+    np.testing.assert_allclose(matroid.exchange_gaps(costs), [np.nan, 1.0, np.nan, np.inf, np.inf], atol=1e-12)
 
 
 def test_item_gaps_need_a_matroid() -> None:
     with pytest.raises(errors.Unsupported, match="bases of a matroid"):
-        matroid.item_gaps(Problem(sets.TopK(3, 2, bases=False), environments.Bernoulli([0.1, 0.2, 0.3])))
+        matroid.exchange_gaps(Problem(sets.TopK(3, 2, bases=False), environments.Bernoulli([0.1, 0.2, 0.3])))
     with pytest.raises(errors.BadArgument, match="must be a Problem, got 3"):
-        matroid.item_gaps(3)  # type: ignore[arg-type]
+        matroid.exchange_gaps(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_combucb1_keeps_what_the_proof_says_of_it(seed: int) -> None:
     solutions = families.matroids.solutions(6, lambda items: families.matroids.is_forest(EDGES, items), bases=True)
     means = rng.random(6).round(2)
     problem = Problem(sets.GraphicMatroid(EDGES), environments.Bernoulli(means))
-    gaps = matroid.item_gaps(problem)
+    gaps = matroid.exchange_gaps(problem)
     learner, best, n = PaperCombUCB1(solutions, 6), tuple(problem.optimum.tolist()), 1500
     regret = checked = 0.0
     while learner.t <= n:

@@ -243,7 +243,7 @@ def test_what_cannot_be_had() -> None:
     with pytest.raises(errors.Unsupported, match=r"exact oracle; this one has ratio=0\.5"):
         tight.ratios(rough)
     unsigned = Problem(sets.Oracle(sets.TopK(3, 1).argmax, 3, 1, signed=False), costs, sense="min")
-    with pytest.raises(errors.Unsupported, match="weights of both signs"):
+    with pytest.raises(errors.Unsupported, match="weights of either sign"):
         tight.ratio(unsigned, 10)
     with pytest.raises(errors.BadArgument, match="problem must be a Problem, got 3"):
         tight.ratios(3)  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ class Decomposition:
             ("failure", self.failure, self.bounds.failure),
             ("rest", self.rest, None),
             ("regret", self.regret, None),
-            ("hard rounds", self.hard, None),
+            ("R̂(n), hard", self.hard, None),
         )
         lines = [f"{'part':<14}  {'mean':>12}  {'± error':>10}  {'bound':>12}"]
         for name, part, bound in rows:
@@ -71,7 +71,7 @@ class Decomposition:
             allowed = "" if bound is None else f"{bound:.2f}"
             lines.append(f"{name:<14}  {measured.mean:>12.2f}  {measured.error:>10.2f}  {allowed:>12}".rstrip())
         lines.append(
-            f"{self.regret.size} runs; suboptimal rounds of the rest that were not hard: {self.exceptions.sum()}"
+            f"runs: {self.regret.size}; suboptimal rounds of the rest that were not hard: {self.exceptions.sum()}"
         )
         return "\n".join(lines)
 
@@ -123,7 +123,6 @@ def _split(problem: Problem, solutions: NDArray[np.int32], seed: int, alpha: flo
     parts = {name: np.zeros(runs) for name in ("initialisation", "failure", "rest", "hard")}
     failures, exceptions = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
     init_rounds = _init_rounds(problem, solutions[0])
-    tie = 1e-12 * max(1.0, abs(problem.value(problem.optimum)))  # as in `Problem`: what is less is rounding
     each = np.arange(runs)[:, None]
 
     ahead = max(1, min(1024, _CELLS // (runs * max(problem.max_size, 1)), _CELLS // L))
@@ -140,7 +139,7 @@ def _split(problem: Problem, solutions: NDArray[np.int32], seed: int, alpha: flo
                 counts[each, items] = 1.0
                 sums[each, items] = x[:, at]
             else:
-                suboptimal = gap > tie
+                suboptimal = gap > problem.tolerance
                 failed = deviation.max(axis=1) >= math.sqrt(alpha * math.log(max(round - 1, 1)))
                 slack = np.where(outside[items], radius[each, items], 0.0).sum(axis=1)
                 hard = suboptimal & (gap <= 2.0 * width * slack)

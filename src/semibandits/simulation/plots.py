@@ -2,16 +2,16 @@
 
 import itertools
 import textwrap
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.sets.drawing import check_axes, new_axes
-from semibandits.simulation.result import Curves, LogAxes, SimulationResult, estimate
-from semibandits.theory.bounds import Bounds
+from semibandits.simulation.result import AnyBounds, LogAxes, SimulationResult, estimate
+from semibandits.theory.bounds import Bound, Bounds
 from semibandits.theory.checks import PER_ITEM, worst_loss
 from semibandits.theory.kveton2015 import theorem_6
 from semibandits.theory.tight import gap_free
@@ -27,12 +27,13 @@ DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5,
 MOST_BELOW = 8
 """So many entries of a legend fit under a picture; more stand beside it."""
 BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
-BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)), "solid")
+LOWER_COLOUR = "#7A3E9D"
+BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)))
 
 
 def draw(
     result: SimulationResult,
-    bounds: Curves | Bounds | bool | None,
+    bounds: AnyBounds,
     confidence: float,
     log: LogAxes | None,
     ax: "Axes | None",
@@ -47,7 +48,10 @@ def draw(
         floor = _smallest(mean)
         mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
         low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
-        curves = {name: np.where(curve > 0.0, curve, np.nan) for name, curve in curves.items()}
+        curves = {
+            name: curve._replace(values=np.where(curve.values > 0.0, curve.values, np.nan))
+            for name, curve in curves.items()
+        }
 
     own = ax is None
     if ax is None:
@@ -68,9 +72,16 @@ def draw(
             band.sticky_edges.y.append(floor)
             if rounds.size == 1:  # its band is but an edge
                 band.set(alpha=0.7, linewidth=2.0)
-    styles = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
-    for (name, curve), (grey, dashes) in zip(curves.items(), styles, strict=False):
-        ax.plot(rounds, curve, label=name, color=grey, linestyle=dashes, linewidth=1.0, zorder=3)
+    styles = {
+        "upper": itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES)),
+        "lower": itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES)),
+        "worst case": itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES)),
+        "trivial": itertools.repeat(("#000000", "solid")),
+    }
+    for name, curve in curves.items():
+        colour, dashes = next(styles[curve.kind])
+        width = 0.6 if curve.kind == "trivial" else 1.1
+        ax.plot(rounds, curve.values, label=name, color=colour, linestyle=dashes, linewidth=width, zorder=3)
 
     if "y" not in log:
         ax.update_datalim([(rounds[0], 0.0)])
@@ -84,17 +95,27 @@ def draw(
     return ax
 
 
-def _curves(result: SimulationResult, bounds: Curves | Bounds | bool | None) -> dict[str, NDArray[np.float64]]:
+class Curve(NamedTuple):
+    """A bound to draw."""
+
+    values: NDArray[np.float64]
+    kind: str = "upper"
+    """"upper", "lower", or "trivial" for what nothing can exceed."""
+
+
+def _curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
     """The bounds at the checkpoints, by name."""
     if bounds is None or bounds is False:
         return {}
     if bounds is True:
-        return _whatever_the_gaps(result)
-    if isinstance(bounds, Bounds):
-        return _applicable(result, bounds)
+        return {name: Curve(values) for name, values in _whatever_the_gaps(result).items()}
+    if isinstance(bounds, Bound):
+        bounds = (bounds,)
+    if isinstance(bounds, Bounds | list | tuple) and all(isinstance(bound, Bound) for bound in bounds):
+        return _from_theory(result, bounds)
     if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
         raise BadArgument(
-            "bounds must be True, what theory.bounds() returns, or map names to arrays or functions, "
+            "bounds must be True, what theory.bounds() returns or some of it, or map names to arrays or functions, "
             f"got {bounds!r:.200}"
         )
     curves = {}
@@ -107,36 +128,50 @@ def _curves(result: SimulationResult, bounds: Curves | Bounds | bool | None) -> 
         if curve.shape != result.rounds.shape or not np.isfinite(curve).all():
             shape = result.rounds.shape
             raise BadArgument(f"bound {name!r:.100} must be finite numbers of shape {shape}, got {values!r:.200}")
-        curves[name] = curve
+        curves[name] = Curve(curve)
     return curves
 
 
-def _applicable(result: SimulationResult, bounds: Bounds) -> dict[str, NDArray[np.float64]]:
-    """Those about CombUCB1 if it played, what no policy can help, and what no policy can lose."""
-    if not np.array_equal(bounds.rounds, result.rounds):
-        raise BadArgument(
-            f"the bounds are at {bounds.rounds.size} other rounds than the result's {result.rounds.size} checkpoints: "
-            "make them by theory.bounds(problem, result.rounds)"
-        )
-    regret = "ratio" if result.kind == "ratio" else "expected"
-    upper = _paper_played(result)
-    curves = {
-        f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": bound.value
-        for bound in bounds
-        if bound.regret == regret
-        and (bound.kind == "lower" or (upper and bound.kind == "upper" and bound.policy == "CombUCB1"))
+def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str, Curve]:
+    """Of all bounds of a problem those about the policies that played, and what no policy can help; else all."""
+    for bound in bounds:
+        if not np.array_equal(bound.rounds, result.rounds):
+            raise BadArgument(
+                f"the bounds are at other rounds ({bound.rounds.size}) than the result's {result.rounds.size} "
+                "checkpoints: make them by theory.bounds(problem, result.rounds)"
+            )
+    trivial = {}
+    if isinstance(bounds, Bounds):
+        if bounds.problem != result.problem:
+            raise BadArgument(f"the bounds are of {bounds.problem:.200}, the result of {result.problem:.200}")
+        regret, played = "ratio" if result.kind == "ratio" else "expected", _played(result)
+        if regret == "expected":
+            trivial = {"no policy loses more": Curve(bounds.trivial, "trivial")}
+        bounds = [
+            bound
+            for bound in bounds
+            if bound.regret == regret
+            and (bound.policy in played if bound.kind == "upper" else bound.kind == "lower" and bound.value.any())
+        ]
+    return {
+        **{
+            f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": Curve(bound.value, bound.kind)
+            for bound in bounds
+        },
+        **trivial,
     }
-    return {**curves, "n Δ_max: no policy loses more": bounds.trivial} if regret == "expected" else curves
 
 
-def _paper_played(result: SimulationResult) -> bool:
-    """Whether CombUCB1 as its bounds know it played: sets without signs make it start optimistically."""
-    return any(
-        parameters.get("policy") == "CombUCB1"
-        and parameters.get("alpha") == 1.5
-        and parameters.get("init") in ("paper", "optimistic")
+def _played(result: SimulationResult) -> set[str]:
+    """The policies that bounds know: sets without signs make CombUCB1 start optimistically, which is as good."""
+    names = {1.5: "CombUCB1", 2.0: "OMM"}
+    return {
+        names[parameters["alpha"]]
         for parameters in result.provenance.get("parameters", ())
-    )
+        if parameters.get("policy") == "CombUCB1"
+        and parameters.get("alpha") in names
+        and parameters.get("init") in ("paper", "optimistic")
+    }
 
 
 def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64]]:
@@ -147,7 +182,7 @@ def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64
         raise Unsupported(f"this result does not say its {', '.join(missing)}: the paper's bound cannot be worked out")
     if facts["ratio"] < 1.0:
         raise Unsupported(f"the paper's bound needs an exact oracle; this one's ratio is {facts['ratio']}")
-    if not _paper_played(result):
+    if "CombUCB1" not in _played(result):
         raise Unsupported(
             "the paper's bound is of CombUCB1 with alpha=1.5 and init='paper'; what played here is "
             f"{facts['parameters']!r:.300}"
@@ -162,11 +197,10 @@ def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64
     }
 
 
-def _default_log(
-    rounds: NDArray[np.int64], mean: NDArray[np.float64], curves: Mapping[str, NDArray[np.float64]]
-) -> LogAxes:
+def _default_log(rounds: NDArray[np.int64], mean: NDArray[np.float64], curves: Mapping[str, Curve]) -> LogAxes:
     wide = rounds[-1] > 100 * rounds[0]
-    dwarfed = any(curve.max() > 10.0 * mean.max() > 0.0 for curve in curves.values())
+    positive = mean.min() > -1e-9 * np.abs(mean).max()
+    dwarfed = positive and any(curve.values.max() > 10.0 * mean.max() > 0.0 for curve in curves.values())
     return "xy" if wide and dwarfed else "x" if wide else "y" if dwarfed else ""
 
 

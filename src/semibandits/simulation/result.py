@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from semibandits.theory.bounds import Bounds
+    from semibandits.theory.bounds import Bound
 
 LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
-Curves: TypeAlias = Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]]
+AnyBounds: TypeAlias = (
+    "Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]] | Sequence[Bound] | Bound | bool | None"
+)
 
 
 class Estimate(NamedTuple):
@@ -208,7 +210,7 @@ class SimulationResult:
 
     def plot(
         self,
-        bounds: "Curves | Bounds | bool | None" = None,
+        bounds: AnyBounds = None,
         *,
         confidence: float = 0.95,
         log: LogAxes | None = None,
@@ -217,8 +219,9 @@ class SimulationResult:
         """Draws each policy's mean regret over the rounds, its confidence interval shaded (Student's, over runs).
 
         `bounds=theory.bounds(problem, result.rounds)` draws all that is known about the policies that played, and what
-        is unavoidable; True what holds for CombUCB1 whatever the gaps, which needs no problem. Bounds of one's own map
-        names to curves: an array with a value for each of `rounds`, or a function of them. `log` names the
+        is unavoidable; some of these bounds, those; True what holds for CombUCB1 whatever the gaps, which needs no
+        problem. Bounds of one's own map names to curves: an array with a value for each of `rounds`, or a function of
+        them. `log` names the
         logarithmic axes: by default x where the checkpoints span more than two decades, and y where a bound is more
         than ten times the regret. The legend lists the curves as they end, from top to bottom.
 

@@ -7,13 +7,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits.errors import BadArgument
 from semibandits.problem import Problem
-from semibandits.theory.catalogue import CATALOGUE, Entry, Kind
+from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, Entry, Kind
 from semibandits.theory.checks import check_rounds
 from semibandits.theory.facts import Facts
 from semibandits.types import check_choice
 
 Curve: TypeAlias = NDArray[np.float64]
+SHOWN = 3
+"""How many horizons a printed table has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class Bound:
     conditions: tuple[str, ...]
     """What it rests on; all of it was found to hold."""
     asymptotic: bool
-    """True: `value` is factor · log n, and bounds R(n) / log n only as n goes to infinity."""
+    """True: `value` leaves out what does not grow with n, and bounds R(n) / log n only as n goes to infinity."""
     rounds: Curve
     value: Curve
     vacuous: NDArray[np.bool_]
@@ -62,18 +65,31 @@ class LeftOut(NamedTuple):
 class Bounds(tuple[Bound, ...]):
     """The bounds that apply: upper ones first, and of these CombUCB1's; the least at the last horizon first.
 
-    Prints as a table of the last three horizons.
+    Prints as a table of the last three horizons. A part of it, `bounds[:2]` say, is a plain tuple.
     """
 
+    problem: str
     rounds: Curve
     trivial: Curve
-    """n Δ_max: no policy can lose more. Where Δ_max is out of reach, what the bounds of the weights allow."""
+    """No policy can lose more: n Δ_max, or what the bounds of the weights allow where that is out of reach."""
     left_out: tuple[LeftOut, ...]
 
-    def of(self, kind: Kind, policy: str | None = None) -> "list[Bound]":
+    def of(self, kind: Kind, policy: str | None = None) -> list[Bound]:
         """Those of a kind; with `policy`, of that policy only."""
         check_choice("kind", kind, Kind)
+        if policy is not None and not isinstance(policy, str):
+            raise BadArgument(f"policy must be a name, such as 'CombUCB1', got {policy!r:.100}")
         return [bound for bound in self if bound.kind == kind and policy in (None, bound.policy)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON can say it."""
+        return {
+            "problem": self.problem,
+            "rounds": self.rounds.tolist(),
+            "trivial": self.trivial.tolist(),
+            "bounds": [bound.as_dict() for bound in self],
+            "left_out": [one._asdict() for one in self.left_out],
+        }
 
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self._lines())
@@ -81,17 +97,29 @@ class Bounds(tuple[Bound, ...]):
     __repr__ = __str__
 
     def _lines(self) -> Iterator[str]:
-        title = max([len("bound"), *(len(bound.title) for bound in self)])
-        who = max([len("of"), *(len(bound.policy) for bound in self)])
-        shown = self.rounds[-3:]
-        yield f"{'bound':<{title}}  {'of':<{who}}  {'kind':<10}" + "".join(f"  {f'n = {n:,.6g}':>14}" for n in shown)
-        for bound in self:
-            marks = ["*" if empty else "~" if bound.asymptotic else " " for empty in bound.vacuous[-3:]]
-            values = [f"{short(value)}{mark}" for value, mark in zip(bound.value[-3:], marks, strict=True)]
-            yield f"{bound.title:<{title}}  {bound.policy:<{who}}  {bound.kind:<10}" + "".join(
-                f"  {value:>14}" for value in values
-            )
-        yield f"* says nothing: no policy loses more than n Δ_max = {short(self.trivial[-1])}; ~ in the limit only"
+        last = slice(-SHOWN, None)
+        rows = [
+            (bound.title, bound.policy, bound.kind, [*map(_marked, bound.value[last], self._marks(bound)[last])])
+            for bound in self
+        ]
+        rows.append(("no policy loses more", "any", "upper", [f"{short(value)} " for value in self.trivial[last]]))
+        title, who = (max(len(row[column]) for row in rows) for column in (0, 1))
+        yield f"{'bound':<{title}}  {'of':<{who}}  {'kind':<10}" + "".join(
+            f"  {f'n = {short(n)} ':>15}" for n in self.rounds[last]
+        )
+        for name, policy, kind, values in rows:
+            yield f"{name:<{title}}  {policy:<{who}}  {kind:<10}" + "".join(f"  {value:>15}" for value in values)
+        marks = {mark for *_, values in rows for value in values for mark in value[-1]}
+        if "*" in marks:
+            yield "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0"
+        if "~" in marks:
+            yield "~ holds in the limit of many rounds only"
+        if self.rounds.size > SHOWN:
+            yield f"the last {SHOWN} of {self.rounds.size} horizons"
+
+    @staticmethod
+    def _marks(bound: Bound) -> list[str]:
+        return ["*" if empty else "~" if bound.asymptotic else " " for empty in bound.vacuous]
 
 
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
@@ -107,8 +135,10 @@ def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     semibandits, B, amortised: 2058
     semibandits, A, exact cascade: 2058
     """
-    rounds = np.atleast_1d(check_rounds(horizons)).ravel()
     facts = Facts(problem)
+    rounds = np.atleast_1d(check_rounds(horizons, "horizons")).ravel()
+    if rounds.size == 0:
+        raise BadArgument(f"horizons must be one or more rounds, got {horizons!r:.200}")
     trivial = rounds * facts.most_a_round_can_lose
     offered, left_out = [], []
     for entry in CATALOGUE:
@@ -126,12 +156,14 @@ def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
         )
     )
     found = Bounds(offered)
-    found.rounds, found.trivial, found.left_out = rounds, trivial, tuple(left_out)
+    found.problem, found.rounds, found.trivial, found.left_out = repr(problem), rounds, trivial, tuple(left_out)
     return found
 
 
 def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
     value = np.asarray(entry.curve(facts, rounds), dtype=np.float64)
+    if any(condition in BY_GAPS for condition in entry.conditions) and entry.kind == "upper":
+        value = value + rounds * facts.K * facts.problem.tolerance  # what counts as tied may lose that much
     return Bound(
         entry.name,
         entry.source,
@@ -146,6 +178,10 @@ def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
     )
 
 
+def _marked(value: float, mark: str) -> str:
+    return f"{short(value)}{mark}"
+
+
 def short(value: float) -> str:
     """A number for people."""
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e10 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e11 else f"{value:.4g}"

@@ -22,7 +22,7 @@ class Condition(NamedTuple):
 
 
 EXACT = Condition("exact oracle", lambda facts: facts.exact_oracle)
-APPROXIMATE = Condition("approximate oracle", lambda facts: not facts.exact_oracle)
+APPROXIMATE = Condition("approximate oracle", lambda facts: facts.approximate_oracle)
 ROUNDS = Condition("independent rounds", lambda facts: facts.stationary)
 GAPS = Condition("gaps within reach", lambda facts: facts.item_gaps is not None)
 ONE_GAP = Condition("all suboptimal solutions have the same gap", lambda facts: facts.one_gap is not None)
@@ -30,12 +30,18 @@ SIGNED = Condition("oracle takes weights of either sign", lambda facts: facts.si
 REWARDS = Condition("rewards >= 0", lambda facts: facts.no_negative_rewards)
 K_PATH = Condition("the K-path problem", lambda facts: facts.k_path_gap is not None)
 GRID = Condition("the grid-path problem", lambda facts: facts.grid_path is not None)
-SUBOPTIMAL = Condition("some solution is suboptimal", lambda facts: facts.min_gap not in (None, np.inf))
+SUBOPTIMAL = Condition("some solution is suboptimal", lambda facts: facts.min_gap != np.inf)
 MATROID = Condition("bases of a matroid", lambda facts: matroid.is_matroid_bases(facts.problem.feasible))
 COINS = Condition("weights 0 or 1", lambda facts: facts.coins)
 INDEPENDENT = Condition("independent items", lambda facts: facts.independent_items)
-WITHIN_LIMIT = Condition("at most 150 items, or a formula", lambda facts: facts.graves_lai is not None)
+WITHIN_LIMIT = Condition(
+    "at most 150 items, or a formula", lambda facts: facts.graves_lai is not None or not facts.has_graves_lai
+)
 PATHS_FIT = Condition("L a multiple of K, at least 2 K", lambda facts: facts.L % facts.K == 0 and facts.L > facts.K)
+
+
+BY_GAPS = (GAPS, ONE_GAP, GRID, MATROID)
+"""Conditions of bounds that know gaps, and so take nearly tied solutions for optima."""
 
 
 class Entry(NamedTuple):
@@ -92,7 +98,7 @@ def _chen(facts: Facts, n: Any, unit: float) -> Scalar:
 
 
 def _matroid_gaps(facts: Facts, unit: float) -> Weights:
-    return matroid.item_gaps(facts.problem) * unit
+    return matroid.exchange_gaps(facts.problem) * unit
 
 
 PAPER, OURS, MATROIDS, CHEN = (
@@ -159,7 +165,7 @@ CATALOGUE = (
         "matroid", MATROIDS, (MATROID,), lambda f, n, unit: matroid.combucb1(n, f.L, f.K, _matroid_gaps(f, unit))
     ),
     Entry(
-        "matroid",
+        "OMM on a matroid",
         MATROIDS,
         "OMM",
         "upper",
@@ -167,7 +173,7 @@ CATALOGUE = (
         lambda f, n: _scaled(f, lambda unit: matroid.omm(n, f.L, f.K, _matroid_gaps(f, unit)), matroid.OMM_PER_ITEM),
     ),
     Entry(
-        "gap-free",
+        "OMM, gap-free",
         MATROIDS,
         "OMM",
         "upper",
@@ -188,7 +194,7 @@ CATALOGUE = (
         "ESCB",
         "upper",
         (EXACT, ROUNDS, INDEPENDENT, ONE_GAP),
-        lambda f, n: f.span**2 * escb.one_gap(f.L, f.K, known(f.one_gap)) * np.log(n),
+        lambda f, n: f.span**2 * escb.one_gap(f.L, f.K, known(f.one_gap)) * escb.exploration(n, f.K),
         asymptotic=True,
     ),
     Entry(
@@ -197,7 +203,9 @@ CATALOGUE = (
         "ESCB",
         "upper",
         (EXACT, ROUNDS, INDEPENDENT, GAPS, SUBOPTIMAL),
-        lambda f, n: f.span**2 * escb.item_gaps(f.L, f.K, known(f.item_gaps), known(f.min_gap)) * np.log(n),
+        lambda f, n: (
+            f.span**2 * escb.item_gap_form(f.L, f.K, known(f.item_gaps), known(f.min_gap)) * escb.exploration(n, f.K)
+        ),
         asymptotic=True,
     ),
     Entry(

@@ -1,17 +1,19 @@
 """Bounds on the regret of CUCB: Chen, Wang and Yuan, "Combinatorial Multi-Armed Bandit: General Framework, Results and
 Applications" (ICML 2013), Theorems 1 and 2.
 
-CUCB scores an item ŵ(e) + sqrt(3 log t / (2 T(e))): CombUCB1 with alpha = 1.5. The theorems are for any monotone reward
-with bounded smoothness f and an approximate oracle; here the reward is the sum of the weights, f(x) = K x, and the
-oracle exact. They hold for weights in [0, 1], independent from round to round but not from item to item, and with
-several optima. n is the round, L the number of items, K the largest size of a solution.
+CUCB scores an item ŵ(e) + sqrt(3 log t / (2 T(e))): CombUCB1 with alpha = 1.5, but for its log(t-1). The theorems are
+for any monotone reward with bounded smoothness f and an approximate oracle; here the reward is the sum of the weights,
+f(x) = K x, and the oracle exact. They hold for weights in [0, 1], independent from round to round but not from item to
+item, and with several optima. n is the round, L the number of items, K the largest size of a solution.
 
 The theorems were read in notes on the paper, not in the paper itself. For sums both follow from Lemma 1 of Kveton et
 al. 2015 (`kveton2015.lemma_1`) in a few lines, for CombUCB1 too. In a round that loses Δ, the least observed item e of
 A_t \\ A* has Δ ≤ 2 K sqrt(1.5 log n / T(e)), or T(e) ≤ C/Δ² with C = 6 K² log n; let that item answer for the round. It
-does so once for every value s of its counter, and then loses at most sqrt(C/s) and Δ_max, nothing if s > C/Δ_min²:
-C (2/Δ_min - 1/Δ_max) in all. Or, if it answers for n_e rounds, at most 2 sqrt(C n_e), and Σ_e n_e ≤ n gives Theorem 2.
-So items of the optimum need not be counted; Theorem 1, as published, counts them.
+does so once for every value s of its counter, and then loses at most sqrt(C/s) and Δ_max, nothing if s > C/Δ_e², Δ_e
+the least gap of a solution with e: C (2/Δ_e - 1/Δ_max) in all. Or, if it answers for n_e rounds, at most 2 sqrt(C n_e),
+and Σ_e n_e ≤ n gives Theorem 2. So items of the optimum need not be counted; Theorem 1, as published, counts them.
+Rounds of Init and of wrong confidence intervals are known before their weights are drawn, so that each loses Δ_max at
+most on average.
 """
 
 from typing import Any
@@ -41,9 +43,10 @@ def theorem_1(
     """
     n = check_rounds(n)
     L, K = check_sizes(L, K)
-    least, most = check_gap(min_gap), _check_max_gap(max_gap, K)
+    least, most = check_gap(min_gap, "min_gap"), _check_max_gap(max_gap, K)
     if most < least * (1.0 - 1e-9):
-        raise BadArgument(f"max_gap must be at least min_gap, got max_gap = {most} and min_gap = {least}")
+        given = f"{most}" if max_gap is not None else f"none, that is K = {K},"
+        raise BadArgument(f"max_gap must be at least min_gap, got {given} and {least}")
     counted, optimal = check_item_gaps(item_gaps), np.count_nonzero(np.isnan(np.asarray(item_gaps, dtype=np.float64)))
     if np.size(item_gaps) != L:
         raise BadArgument(f"item_gaps must have one entry for each of L = {L} items, got {np.size(item_gaps)}")
@@ -69,4 +72,4 @@ def theorem_2(n: ArrayLike, L: int, K: int, max_gap: float | None = None) -> Sca
 def _check_max_gap(max_gap: Any, K: int) -> float:
     if max_gap is None:
         return float(K)
-    return check_gap(max_gap)
+    return check_gap(max_gap, "max_gap")

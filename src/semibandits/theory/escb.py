@@ -6,7 +6,8 @@ is shorter than the sum of its items' where they are independent. The constants 
 could not be checked, but come from a proof of our own (docs/proofs.md, part E). It needs weights in [0, 1], independent
 from round to round and from item to item, and solutions chosen exactly; there may be several optima.
 
-Factors of log n: R(n) ≤ factor · (log n + 4 K log log n) + a constant that does not depend on n.
+R(n) ≤ factor · f(n) + a constant that does not depend on n, but on K and the number of solutions: in the limit the
+factor is that of log n, and far from it f(n) is several times log n.
 """
 
 import math
@@ -18,7 +19,18 @@ from numpy.typing import ArrayLike
 
 from semibandits.errors import BadArgument
 from semibandits.sets.base import check_count
-from semibandits.theory.checks import check_gap, check_item_gaps, check_sizes
+from semibandits.theory.checks import check_gap, check_item_gaps, check_rounds, check_sizes
+from semibandits.types import Scalar
+
+
+def exploration(n: ArrayLike, K: int) -> Scalar:
+    """f(n) = log n + 4 K log log n, the second term at least 0.
+
+    >>> exploration([1, 100_000], K=5).round(1).tolist()
+    [0.0, 60.4]
+    """
+    log = np.log(check_rounds(n))
+    return log + 4.0 * check_count("K", K, BadArgument) * np.log(np.maximum(log, 1.0))
 
 
 @cache
@@ -42,18 +54,18 @@ def item_gap_constant(K: int) -> float:
 
 
 def one_gap(L: int, K: int, gap: float) -> float:
-    """The factor of log n where every suboptimal solution has the same gap Δ: `one_gap_constant(K)` L/Δ."""
+    """The factor of f(n) where every suboptimal solution has the same gap Δ: `one_gap_constant(K)` L/Δ."""
     L, K = check_sizes(L, K)
     return one_gap_constant(K) * L / check_gap(gap)
 
 
-def item_gaps(L: int, K: int, item_gaps: ArrayLike, min_gap: float) -> float:
-    """The factor of log n: `item_gap_constant(K)` Σ_e 1/Δ_{e,min}, over all items that a suboptimal solution contains.
+def item_gap_form(L: int, K: int, item_gaps: ArrayLike, min_gap: float) -> float:
+    """The factor of f(n): `item_gap_constant(K)` Σ_e 1/Δ_{e,min}, over all items that a suboptimal solution contains.
 
     `item_gaps` and `min_gap` are those of `Problem`: for items of the optimum, NaN, the least gap of all stands in.
     """
     L, K = check_sizes(L, K)
-    counted, least = check_item_gaps(item_gaps), check_gap(min_gap)
+    counted, least = check_item_gaps(item_gaps), check_gap(min_gap, "min_gap")
     optimal = np.count_nonzero(np.isnan(np.asarray(item_gaps, dtype=np.float64)))
     return item_gap_constant(K) * (float((1.0 / counted).sum()) + optimal / least)
 

@@ -7,6 +7,7 @@ from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.theory.bounds import Bound, Bounds, bounds, short
+from semibandits.theory.catalogue import WITHIN_LIMIT
 from semibandits.theory.facts import Facts
 
 
@@ -51,6 +52,8 @@ class Explanation:
         }
 
     def __str__(self) -> str:
+        if self.guaranteed == 0.0 or (_finite(self.min_gap) is None and self.min_gap is not None):
+            return f"{self._sizes()}\n{self._gaps()}"
         return "\n".join([self._sizes(), self._gaps(), self._guarantee(), self._lower()])
 
     __repr__ = __str__
@@ -64,26 +67,36 @@ class Explanation:
 
     def _gaps(self) -> str:
         if self.ratio < 1.0:
-            return f"The oracle is approximate: it promises {self.ratio:g} of the best. Gaps are not defined."
+            return f"The oracle is approximate: it promises {self.ratio:g} of the best. Gaps are out of its reach."
         if self.min_gap is None:
             return "Its gaps are out of reach."
         if _finite(self.min_gap) is None:
-            return "No solution is worse than the optimum: there is nothing to lose."
+            return "No solution is worse than the optimum, but for rounding: there is nothing to lose."
         if self.min_gap == self.max_gap:
-            return f"Every other solution is worse by {self.min_gap:.4g}."
+            return f"Every suboptimal solution is worse by {self.min_gap:.4g}."
         worst = "out of reach" if self.max_gap is None else f"worse by {self.max_gap:.4g}"
         return f"The best of the suboptimal solutions is worse by {self.min_gap:.4g}, the worst is {worst}."
 
     def _guarantee(self) -> str:
-        after = f"After {self.horizon:,} rounds"
+        after = f"After {_many(self.horizon, 'round')}"
         if self.guarantee is None:
             return f"{after} no bound says more than that nothing loses more than {short(self.guaranteed)}."
-        against = "" if self.guarantee.regret == "expected" else " against what the oracle promises"
-        return f"{after} CombUCB1 has lost at most {short(self.guaranteed)}{against} ({self.guarantee.title})."
+        against = "" if self.guarantee.regret == "expected" else ", against what the oracle promises,"
+        return (
+            f"{after} CombUCB1 has lost{against} at most {short(self.guaranteed)} on average\n({self.guarantee.title})."
+        )
 
     def _lower(self) -> str:
-        if self.lower is None or self.unavoidable is None or self.apart is None:
-            return "No lower bound applies."
+        if self.lower is None or self.unavoidable is None:
+            quick = any(one.missing == (WITHIN_LIMIT.name,) for one in self.bounds.left_out)
+            return (
+                "No lower bound is known."
+                if not quick
+                else ("A lower bound was not searched for, as the problem is large: see theory.graves_lai_constant.")
+            )
+        if self.apart is None:
+            few = "at a single round" if self.horizon == 1 else "beyond a constant"
+            return f"No loss {few} is unavoidable ({self.lower.title})."
         return (
             f"In the limit of many rounds no consistent policy beats {short(self.unavoidable)} there\n"
             f"({self.lower.title}): the two are a factor of {self.apart:.3g} apart."
@@ -96,8 +109,9 @@ def explain(problem: Problem, horizon: int = 100_000) -> Explanation:
     >>> import semibandits as sb
     >>> explain(sb.problems.k_path(n_items=8, k=2, gap=0.5), horizon=1_000_000)
     8 items, solutions of at most 2; the optimum has 2.
-    Every other solution is worse by 0.5.
-    After 1,000,000 rounds CombUCB1 has lost at most 4,048 (semibandits, B, amortised).
+    Every suboptimal solution is worse by 0.5.
+    After 1,000,000 rounds CombUCB1 has lost at most 4,048 on average
+    (semibandits, B, amortised).
     In the limit of many rounds no consistent policy beats 158.4 there
     (Kveton et al. 2015, Proposition 1, exact): the two are a factor of 25.5 apart.
     """

@@ -1,6 +1,7 @@
 """What a bound may ask about a problem. What cannot be found out is None, and a bound that needs it is not offered."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from semibandits import sets
 from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
-from semibandits.errors import BadArgument, Unsupported
+from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
+from semibandits.sets.base import solve
 from semibandits.theory.checks import worst_loss
 from semibandits.theory.graves_lai import graves_lai_constant
-from semibandits.types import Environment, Weights
+from semibandits.types import Environment, FeasibleSet, Weights, total
 
 Found = TypeVar("Found")
 QUICK_ITEMS = 150
@@ -45,7 +47,11 @@ class Facts:
 
     @property
     def exact_oracle(self) -> bool:
-        return self.problem.feasible.ratio == 1.0
+        return self.problem.feasible.ratio == 1.0 and _promises(self.problem.feasible)
+
+    @property
+    def approximate_oracle(self) -> bool:
+        return self.problem.feasible.ratio < 1.0 and _promises(self.problem.feasible)
 
     @property
     def signed(self) -> bool:
@@ -84,7 +90,10 @@ class Facts:
 
     @cached_property
     def max_gap(self) -> float | None:
-        return _or_none(lambda: self.problem.max_gap)
+        found = _or_none(lambda: self.problem.max_gap)
+        if found is None or self.min_gap in (None, np.inf):
+            return found
+        return max(found, self.min_gap)  # where they are the same, rounding may have swapped them
 
     @cached_property
     def one_gap(self) -> float | None:
@@ -96,28 +105,39 @@ class Facts:
 
     @cached_property
     def several_optima(self) -> bool | None:
-        """Whether an item outside `optimum` belongs to a solution that is as good."""
-        problem = self.problem
-        if not self.exact_oracle:
-            return None
-        signed_means = problem.means if problem.sense == "max" else -problem.means
-        best = _or_none(lambda: problem.feasible.best_with_each(signed_means))
-        if best is None:
-            return None
-        value = abs(problem.value(problem.optimum))
-        outside = np.delete(best, problem.optimum)
-        return bool((outside >= signed_means[problem.optimum].sum() - 1e-12 * max(1.0, value)).any())
+        """Whether other solutions are as good as `optimum`, inside it or not."""
+        return _or_none(self._other_optimum) if self.exact_oracle else None
+
+    def _other_optimum(self) -> bool:
+        problem, feasible = self.problem, self.problem.feasible
+        w = problem.means if problem.sense == "max" else -problem.means
+        enough = total(w, problem.optimum) - problem.tolerance
+        with_each = feasible.best_with_each(w)
+        if (np.delete(with_each, problem.optimum) >= enough).any():
+            return True
+        outside = np.setdiff1d(np.arange(self.L), problem.optimum)
+        for item in problem.optimum[np.abs(w[problem.optimum]).argsort()]:
+            with contextlib.suppress(EmptyFeasibleSet):
+                inside = feasible.restrict(exclude=np.append(outside, item))
+                if total(w, solve(inside, w)) >= enough:
+                    return True
+        return False
 
     @property
     def most_a_round_can_lose(self) -> float:
         """Δ_max, or what the bounds of the weights leave where it is not known."""
         return self.K * self.worst_loss if self.max_gap is None else self.max_gap
 
+    @property
+    def has_graves_lai(self) -> bool:
+        """Whether the lower bound of Graves and Lai is defined."""
+        return self.exact_oracle and self.coins and self.independent_items
+
     @cached_property
     def graves_lai(self) -> float | None:
         """The certified lower end of the lower bound's factor of log n, as far as it is found quickly."""
         feasible = self.problem.feasible
-        if not isinstance(feasible, sets.TopK) and self.L > QUICK_ITEMS:
+        if not self.has_graves_lai or (not isinstance(feasible, sets.TopK) and self.L > QUICK_ITEMS):
             return None
         return _or_none(
             lambda: graves_lai_constant(self.problem, tolerance=1e-4, max_solutions=300, max_calls=5_000).lower
@@ -152,6 +172,12 @@ class Facts:
             and np.allclose(world.means, paper.means, rtol=0.0, atol=1e-12)
             and np.array_equal(_coins(world), _coins(paper.environment))
         )
+
+
+def _promises(feasible: FeasibleSet) -> bool:
+    """Whether `ratio` holds for all weights to come: a search that is cut short knows its ratio only afterwards."""
+    blocks: Sequence[FeasibleSet] = getattr(feasible, "blocks", ())
+    return getattr(feasible, "max_nodes", None) is None and all(map(_promises, blocks))
 
 
 def _coins(world: Environment) -> NDArray[np.int64]:

@@ -8,8 +8,10 @@ Every policy whose regret grows more slowly than any power of n, whatever the me
 
 where t_i = Σ_{A∋i} x_A counts observations in units of log n, and g_A (`graves_lai_cuts`) is their information against
 means under which A would be best. U* is the union of the optimal solutions, whose items are learned at no cost. Such
-means differ from the true ones outside U* only, also where there are several optima; C is a lower bound then too. It is
-asymptotic: at 100,000 rounds a good policy can lie below C log n.
+means differ from the true ones outside U* only. That is enough where there are several optima too: under such means all
+of them together are chosen rarely, under the true ones nearly always, so that the items outside U*, which only
+suboptimal solutions contain, must have told the two apart. It is asymptotic: at 100,000 rounds a good policy can lie
+below C log n.
 """
 
 import math
@@ -62,6 +64,7 @@ def graves_lai_constant(
     Gaps up to 1e-12·max(1, |f*|) count as ties, as in `Problem`; the bracket is right up to the rounding of the gaps,
     and stays a little open where a solution could surpass the optimum by very little, about 1e-9.
     (0, 0) where learning costs nothing: every solution is optimal, or no means in [0, 1] would make another one so.
+    Means must be 0 or at least 1e-100, and those of costs 0 or at least 1e-9: below, 1 - mean loses their digits.
 
     >>> import semibandits as sb
     >>> lower, upper = graves_lai_constant(sb.problems.grid_path(m=2, sigma=0.4))
@@ -76,7 +79,7 @@ def graves_lai_constant(
     feasible = problem.feasible
     p = problem.means if problem.sense == "max" else 1.0 - problem.means
     if isinstance(feasible, TopK) and feasible.bases:
-        constant = _top(p[feasible._free], feasible._room, _tie(problem)) if feasible._room else 0.0
+        constant = _top(p[feasible._free], feasible._room, problem.tolerance) if feasible._room else 0.0
         return Bracket(constant, constant)
     setting = _setting(problem, p)
     if setting.items.size == 0:
@@ -103,18 +106,18 @@ def _check(problem: Problem) -> None:
         raise Unsupported(f"the Graves–Lai bound needs a Bernoulli environment, got {world!r:.200}")
     if world.groups is not None and np.unique(world.groups).size < world.n_items:
         raise Unsupported("the Graves–Lai bound needs independent items, but some share a coin: groups")
+    smallest = 1e-100 if problem.sense == "max" else 1e-9
+    if ((world.means > 0.0) & (world.means < smallest)).any():
+        small = world.means[(world.means > 0.0) & (world.means < smallest)][0]
+        raise Unsupported(f"the Graves–Lai bound needs means that are 0 or at least {smallest:g}, got {small}")
     if problem.feasible.ratio < 1.0:
         raise Unsupported(f"the Graves–Lai bound needs an exact oracle; this one has ratio={problem.feasible.ratio}")
-
-
-def _tie(problem: Problem) -> float:
-    return 1e-12 * max(1.0, abs(problem.value(problem.optimum)))
 
 
 def _setting(problem: Problem, p: Weights) -> Setting:
     signed = problem.means if problem.sense == "max" else -problem.means
     best = total(signed, problem.optimum)
-    tie = _tie(problem)
+    tie = problem.tolerance
     with_each = problem.feasible.best_with_each(signed)
     items = np.flatnonzero((with_each > -np.inf) & (with_each < best - tie))
     items = np.setdiff1d(items, problem.optimum)

@@ -1,7 +1,8 @@
 """How hard a solution is to tell from the best one: the inner problem of the Graves–Lai bound, and its cuts.
 
-A solution A would be the best one if the means of its items outside the optimum, p_i, were larger by δ_i >= 0 with
-Σ δ_i >= Δ_A. After t_i log n observations of each the cheapest such change has the information
+A solution A would be the best one if the means of its items outside U*, p_i, were larger by δ_i >= 0 with Σ δ_i > Δ_A;
+the least that it takes is the same with >=. After t_i log n observations of each the cheapest such change has the
+information
 
     g_A(t) = min{Σ t_i kl(p_i, p_i + δ_i) : Σ δ_i >= Δ_A, 0 <= δ_i <= 1 - p_i}
            = max_{η >= 0} η Δ_A - Σ φ_i(η),    φ_i(η) = max_δ η δ - t_i kl(p_i, p_i + δ).

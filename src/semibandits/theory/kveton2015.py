@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.errors import BadArgument
 from semibandits.sets.base import check_count
-from semibandits.theory.checks import PER_ITEM, check_gap, check_item_gaps, check_rounds, check_sizes
+from semibandits.theory.checks import PER_ITEM, check_gap, check_item_gaps, check_rounds, check_sizes, is_number
 from semibandits.types import Scalar, Weights
 
 # Upper bounds
@@ -193,7 +193,7 @@ def two_event_constant(K: int, alpha: float = 4.0, d: float | None = None) -> fl
     """
     K = check_count("K", K, BadArgument)
     d = K ** (2.0 / 3.0) if d is None else d
-    if not (_is_number(alpha) and _is_number(d) and 1.0 < alpha < math.inf and 0.0 < d < math.inf):
+    if not (is_number(alpha) and is_number(d) and 1.0 < alpha < math.inf and 0.0 < d < math.inf):
         raise BadArgument(f"alpha must be a number > 1 and d a number > 0, got alpha = {alpha!r:.100}, d = {d!r:.100}")
     return 6.0 * (alpha * K**2 / d + alpha * d**2 / (math.sqrt(alpha) - 1.0) ** 2)
 
@@ -206,7 +206,7 @@ def geometric_constant(alpha: float, beta: float) -> float:
     >>> round(geometric_constant(0.1459, 0.2360), 3)
     266.164
     """
-    if not (_is_number(alpha) and _is_number(beta) and 0.0 < alpha < beta < math.sqrt(alpha) < 1.0):
+    if not (is_number(alpha) and is_number(beta) and 0.0 < alpha < beta < math.sqrt(alpha) < 1.0):
         raise BadArgument(f"0 < alpha < beta < sqrt(alpha) < 1 is wanted, got alpha = {alpha!r:.100}, beta = {beta!r}")
     return float(6.0 * ((1.0 - beta) / (math.sqrt(alpha) - beta)) ** 2 * alpha / (beta - alpha))
 
@@ -269,10 +269,6 @@ def _check_k_path(L: Any, K: Any, gap: Any) -> tuple[int, int, float]:
 
 def _check_grid(m: Any, sigma: Any) -> tuple[int, float]:
     m = check_count("m", m, BadArgument)
-    if not (_is_number(sigma) and 0.0 < sigma < 1.0):
+    if not (is_number(sigma) and 0.0 < sigma < 1.0):
         raise BadArgument(f"sigma must be a number between 0 and 1, got {sigma!r:.100}")
     return m, float(sigma)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -2,16 +2,18 @@
 
 OMM is Optimistic Matroid Maximization of Kveton, Wen, Ashkan, Eydgahi and Eriksson, "Matroid Bandits: Fast
 Combinatorial Optimization with Learning" (UAI 2014): greed with U_t(e) = ŵ(e) + sqrt(2 log t / T(e)), which is CombUCB1
-with alpha = 2. The proof is theirs in spirit; this one holds for any alpha > 1, and all constants here come from it.
-Those of the theorems of 2014 were not verified and are not used; neither is their definition of the gaps of an item.
+with alpha = 2 (but for log(t-1), which the proof covers as well). The proof is theirs in spirit; this one holds for any
+alpha > 1, and all constants here come from it. Those of the theorems of 2014 were not verified and are not used;
+neither is their definition of the gaps of an item.
 
 The bounds hold for weights in [0, 1], independent from round to round but not from item to item, and an exact oracle;
 there may be several optima. n is the round, L the number of items, K the size of a basis.
 
 Proof. Let A* be an optimum, c = sqrt(alpha log n / T(e)) and A_t the choice of round t.
-1. The confidence interval of some item is wrong in at most 2 ζ(2 alpha - 1) L rounds, in expectation: by Hoeffding's
-   inequality with probability 2 t^(-2 alpha) for each item and each of at most t values of its counter. At most L
-   rounds go to Init, or contain an item not seen before. Each of these rounds loses at most K. In all others:
+1. The confidence interval of some item is wrong in at most 2 ζ(2 alpha - 1) L rounds, in expectation: t rounds after
+   the first, by Hoeffding's inequality with probability 2 t^(-2 alpha) for each item and each of at most t values of
+   its counter. At most L rounds go to Init, or contain an item not seen before. Each of these rounds loses at most K.
+   In all others:
 2. There is a bijection σ from A_t \\ A* to A* \\ A_t such that A_t - e + σ(e) is a basis for every e (Brualdi 1969).
    A_t is best for U_t, so U_t(e) ≥ U_t(σ(e)), and w̄(e) + 2 c ≥ U_t(e) ≥ U_t(σ(e)) ≥ w̄(σ(e)). The round loses the sum
    of w̄(σ(e)) - w̄(e) over e. What is not positive is no loss; a positive difference Δ is at most 2 c, and so
@@ -48,16 +50,16 @@ def is_matroid_bases(feasible: FeasibleSet) -> bool:
     return isinstance(feasible, MatroidSet) and feasible.bases and bool((feasible._state == FREE).all())
 
 
-def item_gaps(problem: Problem) -> Weights:
+def exchange_gaps(problem: Problem) -> Weights:
     """Δ_e: for every item the least positive difference to an item of `Problem.optimum` that is better than it.
 
     NaN for the items of the optimum, inf where none of them is better, and for items that no solution contains.
-    Differences up to 1e-12·max(1, |f*|) count as ties. These are not `Problem.item_gaps`: those compare solutions,
+    Differences up to `Problem.tolerance` count as ties. These are not `Problem.item_gaps`: those compare solutions,
     these two items, whether one can take the place of the other or not.
 
     >>> import semibandits as sb
     >>> problem = sb.Problem(sb.sets.TopK(4, 2), sb.environments.Bernoulli([0.9, 0.8, 0.5, 0.8]))
-    >>> item_gaps(problem).round(12).tolist()
+    >>> exchange_gaps(problem).round(12).tolist()
     [nan, nan, 0.3, 0.1]
     """
     if not isinstance(problem, Problem):
@@ -67,34 +69,33 @@ def item_gaps(problem: Problem) -> Weights:
             f"the solutions must be the bases of a matroid; those of {problem.feasible!r} are not known to"
         )
     means = problem.means if problem.sense == "max" else -problem.means
-    tolerance = 1e-12 * max(1.0, abs(problem.value(problem.optimum)))
     optimal = np.append(np.sort(means[problem.optimum]), np.inf)
-    gaps: Weights = optimal[np.searchsorted(optimal, means + tolerance, side="right")] - means
+    gaps: Weights = optimal[np.searchsorted(optimal, means + problem.tolerance, side="right")] - means
     gaps[problem.feasible.uncovered()] = np.inf
     gaps[problem.optimum] = np.nan
     return gaps
 
 
-def combucb1(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def combucb1(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike) -> Scalar:
     """CombUCB1 with alpha = 1.5, on the bases of a matroid:
 
-        R(n) ≤ Σ_e 12/Δ_e log n + (π²/3 + 1) K L,    over items e outside the optimum, Δ_e from `item_gaps` above
+        R(n) ≤ Σ_e 12/Δ_e log n + (π²/3 + 1) K L,    over items e outside the optimum, Δ_e of `exchange_gaps`
 
-    >>> combucb1([1, 1000], L=4, K=2, item_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
+    >>> combucb1([1, 1000], L=4, K=2, exchange_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
     [34.3, 531.7]
     """
-    return _log_term(12.0, n, item_gaps) + _additive(PER_ITEM, L, K)
+    return _log_term(12.0, n, exchange_gaps) + _additive(PER_ITEM, L, K)
 
 
-def omm(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def omm(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike) -> Scalar:
     """OMM, that is CombUCB1 with alpha = 2, on the bases of a matroid:
 
-        R(n) ≤ Σ_e 16/Δ_e log n + (2 ζ(3) + 1) K L,    over items e outside the optimum, Δ_e from `item_gaps` above
+        R(n) ≤ Σ_e 16/Δ_e log n + (2 ζ(3) + 1) K L,    over items e outside the optimum, Δ_e of `exchange_gaps`
 
-    >>> omm([1, 1000], L=4, K=2, item_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
+    >>> omm([1, 1000], L=4, K=2, exchange_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
     [27.2, 690.4]
     """
-    return _log_term(16.0, n, item_gaps) + _additive(OMM_PER_ITEM, L, K)
+    return _log_term(16.0, n, exchange_gaps) + _additive(OMM_PER_ITEM, L, K)
 
 
 def omm_gap_free(n: ArrayLike, L: int, K: int) -> Scalar:
@@ -110,8 +111,8 @@ def omm_gap_free(n: ArrayLike, L: int, K: int) -> Scalar:
     return 4.0 * np.sqrt(2.0 * K * L * n * np.log(n)) + _additive(OMM_PER_ITEM, L, K)
 
 
-def _log_term(factor: float, n: ArrayLike, item_gaps: ArrayLike) -> Scalar:
-    return factor * np.sum(1.0 / check_item_gaps(item_gaps)) * np.log(check_rounds(n))
+def _log_term(factor: float, n: ArrayLike, exchange_gaps: ArrayLike) -> Scalar:
+    return factor * np.sum(1.0 / check_item_gaps(exchange_gaps)) * np.log(check_rounds(n))
 
 
 def _additive(per_item: float, L: int, K: int) -> float:

@@ -35,8 +35,9 @@ def ratio(problem: Problem, n: ArrayLike) -> Scalar:
     [6586.0, 6586.0]
     """
     rounds = check_rounds(n)
+    found = ratios(problem)
     lo, hi = problem.bounds
-    worst = (hi - lo) * float(np.nansum(ratios(problem)))
+    worst = (hi - lo) * float(np.nansum(found))
     per_item = worst_loss(problem.bounds) * PER_ITEM
     return (hi - lo) * 24.0 * worst * np.log(rounds) + per_item * problem.max_size * problem.n_items
 
@@ -48,9 +49,9 @@ def ratios(problem: Problem) -> Weights:
     with the optimum contains it, the oracle cannot look past that one: such an item gets what is at least as much,
     the largest |A \\ A*| of all solutions over its least gap, `Problem.item_gaps`.
 
-    All others are exact, but for rounding (or, past `EVALUATIONS`, too large, never too small). The inverse
-    ρ_e = min Δ_A / |A \\ A*| is where the best value of a solution with e reaches the optimum's as everything outside
-    the optimum is made more valuable:
+    All others are exact, but for the rounding of the oracle (or, past `EVALUATIONS`, too large, never too small). The
+    inverse ρ_e = min Δ_A / |A \\ A*| is where the best value of a solution with e reaches the optimum's as everything
+    outside the optimum is made more valuable:
 
         V_e(λ) = max_{A ∋ e} f(A) + λ |A \\ A*| = f*
 
@@ -63,15 +64,14 @@ def ratios(problem: Problem) -> Weights:
         raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
     feasible = problem.feasible
     if not feasible.signed:
-        raise Unsupported("ratios need an oracle that takes weights of both signs; this one needs weights <= 0")
+        raise Unsupported("ratios need an oracle that takes weights of either sign; this one needs weights <= 0")
     _need_exact(feasible)
     w = problem.means if problem.sense == "max" else -problem.means
     outside = np.ones(problem.n_items)
     outside[problem.optimum] = 0.0
     best = total(w, problem.optimum)
-    tolerance = 1e-12 * max(1.0, abs(best))
     find = _item_by_item if _asks_once_per_item(feasible) else _all_at_once
-    least = find(feasible, w, outside, best, tolerance)
+    least = find(feasible, w, outside, best, problem.tolerance)
     _need_exact(feasible)  # it may have reached its limits on the way
     found = np.zeros(problem.n_items)
     np.divide(1.0, least, out=found, where=least > 0.0)

@@ -109,13 +109,17 @@ def charge(y: ArrayLike, K: int, q: float) -> Scalar:
     >>> charge([0.25, 0.25, 0.5], K=4, q=0.5).tolist()
     [0.25, 0.25, 1.0]
     """
-    K, q = check_count("K", K, BadArgument), _check_q(q)
-    return np.clip((1.0 + q * K) * np.asarray(y, dtype=np.float64) - q, 0.0, 1.0)
+    K, q = check_count("K", K, BadArgument), check_gap(q, "q")
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadArgument(f"y must be one or more numbers, got {y!r:.200}") from error
+    return np.clip((1.0 + q * K) * numbers - q, 0.0, 1.0)
 
 
 def charge_total(K: int, q: float) -> float:
     """∫ h(y) 2 y⁻³ dy from 0 to ∞: (1 + qK)² / (q (1 + q))."""
-    K, q = check_count("K", K, BadArgument), _check_q(q)
+    K, q = check_count("K", K, BadArgument), check_gap(q, "q")
     return (1.0 + q * K) ** 2 / (q * (1.0 + q))
 
 
@@ -204,9 +208,3 @@ def _check_optimal_size(optimal_size: Any, L: int, K: int) -> int:
     if not whole or not 0 <= optimal_size <= min(L, K):
         raise BadArgument(f"optimal_size must be an integer from 0 to K = {K}, got {optimal_size!r:.200}")
     return int(optimal_size)
-
-
-def _check_q(q: Any) -> float:
-    if isinstance(q, bool | np.bool_ | str) or np.ndim(q) != 0 or not 0.0 < q < math.inf:
-        raise BadArgument(f"q must be a finite number > 0, got {q!r:.200}")
-    return float(q)

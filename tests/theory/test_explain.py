@@ -1,0 +1,139 @@
+"""Bounds in words, in tables and in pictures."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from semibandits import Problem, environments, errors, problems, sets, simulate, theory
+from semibandits.policies import CombUCB1
+
+N = 5000
+ADDITIVE = math.pi**2 / 3 + 1
+
+
+def titles(problem: Problem) -> set[str]:
+    return {bound.title for bound in theory.bounds(problem, N).of("upper", "CombUCB1")}
+
+
+def test_several_optima_are_said_to_be() -> None:
+    """Gaps are over strictly suboptimal solutions."""
+    problem = Problem(sets.TopK(4, 2), environments.Bernoulli([0.75, 0.5, 0.5, 0.25]))
+    explanation = theory.explain(problem, N)
+    assert explanation.several_optima is True
+    assert "one of several optima" in str(explanation)
+    assert explanation.min_gap == 0.25
+    bounds = {bound.title: bound.value[0] for bound in explanation.bounds}
+    # Item 2 is in an optimum, and in {1, 2} and {2, 3}, worse by 0.25 and 0.5; item 3 in {0, 3}, worse by 0.25.
+    assert bounds["semibandits, C, item gaps"] == pytest.approx(24 * 2 * 8 * math.log(N) + ADDITIVE * 8)
+    assert not theory.explain(problems.grid_path(2, 0.4)).several_optima
+
+
+def test_nothing_to_lose() -> None:
+    problem = Problem(sets.Enumerated([[0, 1]]), environments.Bernoulli([0.5, 0.5]))
+    explanation = theory.explain(problem, N)
+    assert explanation.guarantee is None
+    assert explanation.guaranteed == 0.0
+    assert "nothing to lose" in str(explanation)
+    assert all(bound.vacuous.all() for bound in explanation.bounds.of("upper"))
+    json.dumps(explanation.as_dict(), allow_nan=False)
+
+
+def test_nothing_to_choose() -> None:
+    problem = Problem(sets.Enumerated([[]], n_items=2), environments.Bernoulli([0.5, 0.5]))
+    assert theory.bounds(problem, N).trivial.tolist() == [0.0]
+    str(theory.explain(problem))
+
+
+def test_explanations() -> None:
+    explanation = theory.explain(problems.grid_path(m=2, sigma=0.4), horizon=1_000_000)
+    assert explanation.guarantee is not None
+    assert explanation.lower is not None
+    assert explanation.guarantee.title == "semibandits, C, ratio form"
+    assert explanation.lower.title == "Graves and Lai 1997, lower bound"
+    assert explanation.unavoidable == pytest.approx(2.964 * math.log(1e6), rel=1e-3)
+    assert explanation.apart == pytest.approx(explanation.guaranteed / (2.964 * math.log(1e6)), rel=1e-3)
+    assert (explanation.n_items, explanation.max_size, explanation.optimal_size) == (12, 4, 4)
+    assert explanation.min_gap == pytest.approx(0.8)
+    assert explanation.max_gap == pytest.approx(1.6)
+    document = json.loads(json.dumps(explanation.as_dict(), allow_nan=False))
+    assert document["guarantee"] == "semibandits, C, ratio form"
+    assert {bound["name"] for bound in document["bounds"]} >= {"Theorem 5", "C, ratio form"}
+
+
+def test_the_table() -> None:
+    bounds = theory.bounds(problems.grid_path(7, 0.2), [10, 1000, 10_000, 100_000])
+    printed = str(bounds).splitlines()
+    assert "n = 10" not in printed[0].split("  ")
+    assert printed[0].endswith("n = 100,000")
+    (row,) = (line for line in printed if "Theorem 6" in line)
+    assert row.endswith("*")
+    (row,) = (line for line in printed if "no policy loses more" in line)
+    assert row.endswith("280,000")
+    assert printed[-1] == "the last 3 of 4 horizons"
+    assert max(map(len, printed)) <= 120
+    easy = str(theory.bounds(problems.k_path(12, 3, 0.6), 1e12))
+    assert "* " not in easy
+    assert "~ holds in the limit" in easy
+    assert json.loads(json.dumps(bounds.as_dict(), allow_nan=False))["trivial"][-1] == pytest.approx(280_000)
+
+
+def test_what_is_left_out_says_only_what_fails() -> None:
+    problem = Problem(sets.TopK(3, 1), environments.Uniform(0.1, [0.2, 0.3, 0.4]))
+    left_out = {one.name: one.missing for one in theory.bounds(problem, N).left_out}
+    assert left_out["lower bound"] == ("weights 0 or 1",)
+    large = theory.explain(problems.grid_path(9, 0.2), N)
+    left_out = {one.name: one.missing for one in large.bounds.left_out}
+    assert left_out["lower bound"] == ("at most 150 items, or a formula",)
+    assert "see theory.graves_lai_constant" in str(large)
+
+
+def test_nothing_to_learn() -> None:
+    """No other means would explain what is seen of the optimum."""
+    problem = Problem(sets.TopK(3, 1), environments.Bernoulli([1.0, 0.5, 0.0]))
+    explanation = theory.explain(problem, N)
+    assert explanation.unavoidable == 0.0
+    assert explanation.apart is None
+    assert "No loss beyond a constant is unavoidable" in str(explanation)
+    assert "After 1 round " in str(theory.explain(problems.grid_path(2, 0.4), 1))
+
+
+def test_drawn_over_measured_regret() -> None:
+    problem = problems.grid_path(2, 0.4)
+    result = simulate(problem, [CombUCB1(), CombUCB1(alpha=0.5)], horizon=2000, runs=4, seed=0)
+    bounds = theory.bounds(problem, result.rounds)
+    lines = {line.get_label(): np.asarray(line.get_ydata()) for line in result.plot(bounds=bounds).get_lines()}
+    assert set(lines) >= titles(problem)
+    assert any("(in the limit)" in str(label) for label in lines)
+    assert not any("OMM" in str(label) or "Proposition 2" in str(label) for label in lines)
+    other = simulate(problem, CombUCB1(alpha=0.5), horizon=2000, runs=4, seed=0)
+    drawn = {str(line.get_label()) for line in other.plot(bounds=bounds).get_lines()}
+    assert not drawn & titles(problem)
+    assert "no policy loses more" in drawn
+    with pytest.raises(errors.BadArgument, match=r"make them by theory.bounds\(problem, result.rounds\)"):
+        result.plot(bounds=theory.bounds(problem, 2000))
+    with pytest.raises(errors.BadArgument, match=r"the bounds are of Problem\(GridPaths\(3\)"):
+        result.plot(bounds=theory.bounds(problems.grid_path(3, 0.4), result.rounds))
+    for some in (bounds[:2], bounds.of("upper")[:2]):
+        labels = [line.get_label() for line in result.plot(bounds=some).get_lines()]
+        assert labels[2:] == [bound.title for bound in bounds[:2]]
+    assert len(result.plot(bounds=bounds[0]).get_lines()) == 3
+
+
+def test_omm_is_combucb1_with_another_alpha() -> None:
+    problem = Problem(sets.TopK(4, 2), environments.Bernoulli([0.9, 0.8, 0.5, 0.4]))
+    result = simulate(problem, CombUCB1(alpha=2.0), horizon=200, runs=2, seed=0, engine="plain")
+    bounds = theory.bounds(problem, result.rounds)
+    drawn = {str(line.get_label()) for line in result.plot(bounds=bounds).get_lines()}
+    assert {bound.title for bound in bounds.of("upper", "OMM")} <= drawn
+    assert not titles(problem) & drawn
+
+
+def test_an_optimum_inside_the_optimum() -> None:
+    problem = Problem(sets.Enumerated([[0, 1], [1], []]), environments.Bernoulli([0.0, 0.9]))
+    explanation = theory.explain(problem)
+    assert explanation.several_optima is True
+    assert "Every suboptimal solution is worse by 0.9" in str(explanation)
+    alone = Problem(sets.Enumerated([[0, 1], [1], []]), environments.Bernoulli([0.1, 0.9]))
+    assert theory.explain(alone).several_optima is False
