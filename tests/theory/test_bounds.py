@@ -323,6 +323,12 @@ def test_weights_so_small_that_gaps_count_as_ties() -> None:
     assert below_every_bound(problem, result.rounds, result.regret[0]) > 5
 
 
+def test_very_long_paths() -> None:
+    found = theory.bounds(problems.k_path(60_000, 30_000, 900.0), N)
+    assert "semibandits, B, amortised" in {bound.title for bound in found}
+    assert ("K at most 20,000",) in {one.missing for one in found.left_out}
+
+
 def test_gaps_that_rounding_swaps() -> None:
     tiny = 2e-9
     for feasible in (sets.TopK(4, 3), sets.PartitionMatroid([0] * 4, {0: 3})):
@@ -340,5 +346,7 @@ def test_a_ratio_that_may_fall_is_no_promise() -> None:
         (cut_short, world),
         (sets.Product(cut_short, sets.TopK(2, 1)), environments.Bernoulli([0.5, 0.4, 0.8, 0.1, 0.3, 0.2])),
     ):
-        assert not theory.bounds(Problem(feasible, kind), N).of("upper")
+        found = theory.bounds(Problem(feasible, kind), N)
+        assert not found.of("upper")
+        assert found.trivial.tolist() == [N * feasible.max_size]
     assert theory.bounds(Problem(sets.MILP(rows, upper=5), world), N).of("upper")

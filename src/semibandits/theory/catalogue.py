@@ -30,6 +30,7 @@ SIGNED = Condition("oracle takes weights of either sign", lambda facts: facts.si
 REWARDS = Condition("rewards >= 0", lambda facts: facts.no_negative_rewards)
 K_PATH = Condition("the K-path problem", lambda facts: facts.k_path_gap is not None)
 GRID = Condition("the grid-path problem", lambda facts: facts.grid_path is not None)
+CASCADE = Condition(f"K at most {tight.LARGEST_CASCADE:,}", lambda facts: facts.K <= tight.LARGEST_CASCADE)
 SUBOPTIMAL = Condition("some solution is suboptimal", lambda facts: facts.min_gap != np.inf)
 MATROID = Condition("bases of a matroid", lambda facts: matroid.is_matroid_bases(facts.problem.feasible))
 COINS = Condition("weights 0 or 1", lambda facts: facts.coins)
@@ -38,7 +39,6 @@ WITHIN_LIMIT = Condition(
     "at most 150 items, or a formula", lambda facts: facts.graves_lai is not None or not facts.has_graves_lai
 )
 PATHS_FIT = Condition("L a multiple of K, at least 2 K", lambda facts: facts.L % facts.K == 0 and facts.L > facts.K)
-
 
 BY_GAPS = (GAPS, ONE_GAP, GRID, MATROID)
 """Conditions of bounds that know gaps, and so take nearly tied solutions for optima."""
@@ -131,7 +131,7 @@ CATALOGUE = (
     _combucb1(
         "A, exact cascade",
         OURS,
-        (ONE_GAP,),
+        (ONE_GAP, CASCADE),
         lambda f, n, unit: tight.cascade_one_gap(n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size),
     ),
     Entry(

@@ -82,7 +82,7 @@ class Facts:
 
     @cached_property
     def item_gaps(self) -> Weights | None:
-        return _or_none(lambda: self.problem.item_gaps)
+        return _or_none(lambda: self.problem.item_gaps) if self.exact_oracle else None
 
     @cached_property
     def min_gap(self) -> float | None:
@@ -90,7 +90,7 @@ class Facts:
 
     @cached_property
     def max_gap(self) -> float | None:
-        found = _or_none(lambda: self.problem.max_gap)
+        found = _or_none(lambda: self.problem.max_gap) if self.exact_oracle else None
         if found is None or self.min_gap in (None, np.inf):
             return found
         return max(found, self.min_gap)  # where they are the same, rounding may have swapped them
@@ -162,11 +162,10 @@ class Facts:
     def _is(self, paper: Problem) -> bool:
         """Whether this is that problem of the paper, whose set is of the same class."""
         problem, world = self.problem, self.problem.environment
-        whole = (
-            problem.n_items == paper.n_items and not problem.feasible.uncovered().size
-        )  # restricting leaves some out
+        restricted = problem.feasible.uncovered().size > 0
         return (
-            whole
+            problem.n_items == paper.n_items
+            and not restricted
             and problem.sense == "max"
             and isinstance(world, Bernoulli)
             and np.allclose(world.means, paper.means, rtol=0.0, atol=1e-12)
