@@ -151,6 +151,14 @@ def print_document(tables: Sequence[Table]) -> None:
     print(json.dumps({"machine": machine(), "tables": [table.document() for table in tables]}, indent=1))
 
 
+def report(tables: Sequence[Table], as_json: bool) -> None:
+    if as_json:
+        print_document(tables)
+    else:
+        print(", ".join(f"{what} {found}" for what, found in machine().items()), "\n")
+        print(*tables, sep="\n")
+
+
 def top_k(n_items: int, k: int) -> sb.Problem:
     """k items of mean 0.6 among items of mean 0.4, shuffled."""
     means = np.full(n_items, 0.4)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import semibandits as sb
-from common import Goal, Table, in_turn, machine, print_document, timed
+from common import Goal, Table, in_turn, report, timed
 from semibandits.sets import built_in
 
 Weights = NDArray[np.float64]
@@ -287,11 +287,7 @@ def main() -> None:
         if arguments.only in row.name:
             measure(row, table, arguments.repeats)
     tables = [table] if arguments.only else [table, best_with_each(arguments.repeats)]
-    if arguments.json:
-        print_document(tables)
-    else:
-        print(", ".join(f"{what} {found}" for what, found in machine().items()), "\n")
-        print(*tables, sep="\n")
+    report(tables, arguments.json)
 
 
 if __name__ == "__main__":

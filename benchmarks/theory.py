@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import rel_entr
 
 import semibandits as sb
-from common import Goal, Table, in_turn, machine, print_document, timed
+from common import Goal, Table, in_turn, report, timed
 from semibandits.theory import ratio
 
 Numbers = NDArray[np.float64]
@@ -132,11 +132,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="measurements of which the median counts")
     arguments = parser.parse_args()
     tables = [upper_bounds(arguments.repeats), lower_bounds(arguments.repeats)]
-    if arguments.json:
-        print_document(tables)
-    else:
-        print(", ".join(f"{what} {found}" for what, found in machine().items()), "\n")
-        print(*tables, sep="\n")
+    report(tables, arguments.json)
 
 
 if __name__ == "__main__":

@@ -41,3 +41,16 @@ def experiment() -> float:
     result = sb.simulate(problem, [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)], horizon=10, runs=2, seed=0)
     sb.testing.check_set(OneOf(3))
     return result.summary()[0].mean + problem.gap([0]) + float(result.regret[0, 0, -1])
+
+
+def theory() -> float:
+    problem = sb.problems.grid_path(m=2, sigma=0.4)
+    result = sb.simulate(problem, sb.policies.CombUCB1(), horizon=10, runs=2, seed=0)
+    bounds: sb.theory.Bounds = sb.theory.bounds(problem, result.rounds)
+    result.plot(bounds=bounds)
+    result.plot(bounds=bounds.of("upper", policy="CombUCB1")[:2])
+    result.plot(bounds={"mine": lambda n: 3.0 * np.log(n)})
+    explanation: sb.theory.Explanation = sb.theory.explain(problem, horizon=1000)
+    lower, upper = sb.theory.graves_lai_constant(problem)
+    factor: float = sb.theory.kveton2015.proposition_1(L=8, K=2, gap=0.5)
+    return lower + upper + factor + explanation.guaranteed + float(bounds[0].value[-1])
