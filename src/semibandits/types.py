@@ -102,6 +102,8 @@ class FeasibleSet(ABC):
     """False: the oracle needs weights <= 0 (shortest paths in general graphs)."""
     ratio: float = 1.0
     """The oracle's answer is worth at least `ratio` times the best; or costs at most the best divided by `ratio`."""
+    promised: bool = True
+    """Whether `ratio` holds for all weights to come. False: it is what the answers so far were worth (a cut search)."""
     verified: bool = False
     """True: the answers of `argmax` are right by construction, or checked by itself; others are checked by who asks."""
     labels: tuple[str, ...] = ()

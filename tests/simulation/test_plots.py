@@ -176,6 +176,7 @@ def test_the_paper_s_bound_away_from_zero(bounds: list[float]) -> None:
         ({**FACTS, "parameters": [{**PAPER, "alpha": 1.0}, {"policy": "CTS"}]}, "of CombUCB1"),
         ({**FACTS, "parameters": [{**PAPER, "init": "all"}]}, "of CombUCB1"),
         ({**FACTS, "last_round": 3000}, "needs independent rounds"),
+        ({**FACTS, "promised": False}, "this one's search may be cut short"),
     ],
 )
 def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:

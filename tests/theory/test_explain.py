@@ -85,7 +85,7 @@ def test_what_is_left_out_says_only_what_fails() -> None:
     assert left_out["lower bound"] == ("weights 0 or 1",)
     large = theory.explain(problems.grid_path(9, 0.2), N)
     left_out = {one.name: one.missing for one in large.bounds.left_out}
-    assert left_out["lower bound"] == ("at most 150 items, or a formula",)
+    assert left_out["lower bound"] == ("at most 150 items and a quick oracle, or a formula",)
     assert "see theory.graves_lai_constant" in str(large)
 
 
@@ -96,7 +96,36 @@ def test_nothing_to_learn() -> None:
     assert explanation.unavoidable == 0.0
     assert explanation.apart is None
     assert "No loss beyond a constant is unavoidable" in str(explanation)
-    assert "After 1 round " in str(theory.explain(problems.grid_path(2, 0.4), 1))
+    few = str(theory.explain(problems.grid_path(2, 0.4), 1))
+    assert "After 1 round " in few
+    assert "So few rounds tell nothing about the limit" in few
+
+
+def test_what_oracles_promise() -> None:
+    world = environments.Bernoulli([0.5, 0.4, 0.8, 0.1])
+    greedy = theory.explain(Problem(sets.GreedyKnapsack([3.0, 2.0, 4.0, 1.0], 5.0), world))
+    assert "the oracle's answer on the means has" in str(greedy)
+    assert "it promises 0.5 of the best" in str(greedy)
+    assert greedy.ratio == 0.5
+    assert "against what the oracle promises" in str(theory.explain(Problem(greedy_set(), world), 10**7))
+    cut = theory.explain(Problem(sets.MILP([[3.0, 2.0, 4.0, 1.0]], upper=5, max_nodes=1), world))
+    assert "promises nothing in advance" in str(cut)
+    assert cut.ratio is None
+    json.dumps(cut.as_dict(), allow_nan=False)
+
+
+def greedy_set() -> sets.GreedyKnapsack:
+    return sets.GreedyKnapsack([3.0, 2.0, 4.0, 1.0], 5.0)
+
+
+def test_lower_bounds_that_are_not_searched_for() -> None:
+    slow = sets.Oracle(sets.TopK(4, 2).argmax, 4, 2)
+    explanation = theory.explain(Problem(slow, environments.Bernoulli([0.9, 0.8, 0.5, 0.4])))
+    assert "was not searched for" in str(explanation)
+    tiny = Problem(sets.Enumerated([[0, 1], [1, 2]]), environments.Bernoulli([0.5, 0.5, 1e-120]))
+    assert "No lower bound is known" in str(theory.explain(tiny))
+    missing = {one.name: one.missing for one in theory.bounds(tiny, N).left_out}
+    assert missing["lower bound"] == ("within reach of graves_lai_constant",)
 
 
 def test_drawn_over_measured_regret() -> None:
@@ -119,6 +148,31 @@ def test_drawn_over_measured_regret() -> None:
         labels = [line.get_label() for line in result.plot(bounds=some).get_lines()]
         assert labels[2:] == [bound.title for bound in bounds[:2]]
     assert len(result.plot(bounds=bounds[0]).get_lines()) == 3
+    assert len(result.plot(bounds=()).get_lines()) == 2
+
+
+def test_bounds_fit_the_kind_of_regret() -> None:
+    problem = Problem(greedy_set(), environments.Bernoulli([0.5, 0.4, 0.8, 0.1]))
+    own, promised = (
+        simulate(problem, CombUCB1(), horizon=100, runs=2, seed=0, regret=kind, engine="plain")
+        for kind in ("expected", "ratio")
+    )
+    bounds = theory.bounds(problem, own.rounds)
+    assert len(own.plot(bounds=bounds).get_lines()) == 2  # what nothing can exceed
+    assert len(promised.plot(bounds=bounds).get_lines()) == 2
+    assert len(promised.plot(bounds=bounds[0]).get_lines()) == 2
+    with pytest.raises(errors.BadArgument, match="approximate oracle bounds ratio regret, but this is expected regret"):
+        own.plot(bounds=bounds[:1])
+    exact = problems.grid_path(1, 0.4)
+    same = simulate(exact, CombUCB1(), horizon=100, runs=2, seed=0, regret="ratio", engine="plain")
+    assert len(same.plot(bounds=theory.bounds(exact, same.rounds)).get_lines()) > 5
+
+
+def test_bounds_at_a_single_checkpoint_are_seen() -> None:
+    problem = problems.grid_path(1, 0.4)
+    result = simulate(problem, CombUCB1(), horizon=100, runs=9, seed=0, checkpoints=[100], engine="plain")
+    ax = result.plot(bounds=theory.bounds(problem, result.rounds))
+    assert all(line.get_marker() in ("o", "_") for line in ax.get_lines())
 
 
 def test_omm_is_combucb1_with_another_alpha() -> None:

@@ -192,7 +192,7 @@ class Listed(FeasibleSet):
     ],
 )
 def test_which_way(make: Callable[[], FeasibleSet], per_item: bool) -> None:
-    assert module._asks_once_per_item(make()) == per_item
+    assert module.asks_once_per_item(make()) == per_item
 
 
 def test_by_hand() -> None:

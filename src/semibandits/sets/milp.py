@@ -79,6 +79,10 @@ class MILP(Searched):
         self.max_size = min(self.n_items, math.floor(largest.bound + 1e-6))
 
     @property
+    def promised(self) -> bool:  # type: ignore[override]
+        return self.max_nodes is None
+
+    @property
     def ratio(self) -> float:  # type: ignore[override]
         return self._wanted if self.max_nodes is None else min(self._wanted, self._least)
 

@@ -61,6 +61,10 @@ class Product(BuiltIn):
         self.signed = all(block.signed for block in blocks)
 
     @property
+    def promised(self) -> bool:  # type: ignore[override]
+        return all(block.promised for block in self.blocks)
+
+    @property
     def ratio(self) -> float:  # type: ignore[override]
         """The least of the blocks': a search that reaches its limits lowers its own."""
         return min(block.ratio for block in self.blocks)

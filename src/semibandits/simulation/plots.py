@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.sets.drawing import check_axes, new_axes
 from semibandits.simulation.result import AnyBounds, LogAxes, SimulationResult, estimate
-from semibandits.theory.bounds import Bound, Bounds
+from semibandits.theory.applicable import Bound, Bounds
 from semibandits.theory.checks import PER_ITEM, worst_loss
 from semibandits.theory.kveton2015 import theorem_6
 from semibandits.theory.tight import gap_free
@@ -46,6 +46,8 @@ def draw(
     floor = 0.0  # where the axis begins, if nothing lies below
     if "y" in log:
         floor = _smallest(mean)
+        if rounds.size == 1 and (low > 0.0).any():
+            floor = min(floor, float(low[low > 0.0].min()))
         mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
         low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
         curves = {
@@ -80,8 +82,9 @@ def draw(
     }
     for name, curve in curves.items():
         colour, dashes = next(styles[curve.kind])
-        width = 0.6 if curve.kind == "trivial" else 1.1
-        ax.plot(rounds, curve.values, label=name, color=colour, linestyle=dashes, linewidth=width, zorder=3)
+        style = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "marker": "_" if rounds.size == 1 else ""}
+        label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
+        ax.plot(rounds, curve.values, label=label, color=colour, linestyle=dashes, markersize=14, zorder=3, **style)
 
     if "y" not in log:
         ax.update_datalim([(rounds[0], 0.0)])
@@ -133,7 +136,7 @@ def _curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
 
 
 def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str, Curve]:
-    """Of all bounds of a problem those about the policies that played, and what no policy can help; else all."""
+    """Of all bounds of a problem, those about the policies that played and what no policy can help. Of some, all."""
     for bound in bounds:
         if not np.array_equal(bound.rounds, result.rounds):
             raise BadArgument(
@@ -141,10 +144,11 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
                 "checkpoints: make them by theory.bounds(problem, result.rounds)"
             )
     trivial = {}
+    approximate = result.kind == "ratio" and result.provenance.get("ratio", 1.0) < 1.0
+    regret, played = "ratio" if approximate else "expected", _played(result)
     if isinstance(bounds, Bounds):
         if bounds.problem != result.problem:
             raise BadArgument(f"the bounds are of {bounds.problem:.200}, the result of {result.problem:.200}")
-        regret, played = "ratio" if result.kind == "ratio" else "expected", _played(result)
         if regret == "expected":
             trivial = {"no policy loses more": Curve(bounds.trivial, "trivial")}
         bounds = [
@@ -153,6 +157,9 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
             if bound.regret == regret
             and (bound.policy in played if bound.kind == "upper" else bound.kind == "lower" and bound.value.any())
         ]
+    for bound in bounds:
+        if bound.regret != regret:
+            raise BadArgument(f"{bound.title} bounds {bound.regret} regret, but this is {result.kind} regret")
     return {
         **{
             f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": Curve(bound.value, bound.kind)
@@ -182,6 +189,8 @@ def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64
         raise Unsupported(f"this result does not say its {', '.join(missing)}: the paper's bound cannot be worked out")
     if facts["ratio"] < 1.0:
         raise Unsupported(f"the paper's bound needs an exact oracle; this one's ratio is {facts['ratio']}")
+    if not facts.get("promised", True):
+        raise Unsupported("the paper's bound needs an exact oracle; this one's search may be cut short")
     if "CombUCB1" not in _played(result):
         raise Unsupported(
             "the paper's bound is of CombUCB1 with alpha=1.5 and init='paper'; what played here is "

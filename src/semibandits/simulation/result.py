@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from semibandits.theory.bounds import Bound
+    from semibandits.theory.applicable import Bound
 
 LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
 AnyBounds: TypeAlias = (
@@ -114,7 +114,7 @@ class SimulationResult:
     problem: str
     seed: int
     kind: str
-    """"expected" or "realised" regret."""
+    """"expected", "realised" or "ratio" regret."""
     engine: str
     seconds: float
     version: str

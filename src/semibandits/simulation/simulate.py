@@ -166,6 +166,7 @@ def simulate(
             "bounds": [float(bound) for bound in problem.bounds],
             "sense": problem.sense,
             "ratio": problem.feasible.ratio,
+            "promised": problem.feasible.promised,
             "uncovered": uncovered,
             "parameters": [_parameters(task) for task in tasks],
         },

@@ -1,9 +1,13 @@
 """Bounds on the regret, one file per source; `bounds` and `explain` find those that apply to a problem."""
 
-from semibandits.theory import chen2013, escb, graves_lai, kveton2015, matroid, tight
-from semibandits.theory.bounds import Bound, Bounds, bounds
-from semibandits.theory.explain import Explanation, explain
-from semibandits.theory.graves_lai import graves_lai_constant
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semibandits.theory import chen2013, escb, graves_lai, kveton2015, matroid, tight
+    from semibandits.theory.applicable import Bound, Bounds, bounds
+    from semibandits.theory.explanation import Explanation, explain
+    from semibandits.theory.graves_lai import graves_lai_constant
 
 __all__ = [
     "Bound",
@@ -19,3 +23,20 @@ __all__ = [
     "matroid",
     "tight",
 ]
+_HOMES = {
+    **dict.fromkeys(("Bound", "Bounds", "bounds"), "applicable"),
+    **dict.fromkeys(("Explanation", "explain"), "explanation"),
+    "graves_lai_constant": "graves_lai",
+}
+
+if not TYPE_CHECKING:  # what nobody asks for is not loaded
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _HOMES:
+            return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return import_module(f"{__name__}.{name}")
+
+    def __dir__() -> list[str]:
+        return __all__

@@ -35,8 +35,13 @@ SUBOPTIMAL = Condition("some solution is suboptimal", lambda facts: facts.min_ga
 MATROID = Condition("bases of a matroid", lambda facts: matroid.is_matroid_bases(facts.problem.feasible))
 COINS = Condition("weights 0 or 1", lambda facts: facts.coins)
 INDEPENDENT = Condition("independent items", lambda facts: facts.independent_items)
-WITHIN_LIMIT = Condition(
-    "at most 150 items, or a formula", lambda facts: facts.graves_lai is not None or not facts.has_graves_lai
+QUICK = Condition(
+    "at most 150 items and a quick oracle, or a formula",
+    lambda facts: facts.quick_graves_lai or not facts.has_graves_lai,
+)
+WITHIN_REACH = Condition(
+    "within reach of graves_lai_constant",
+    lambda facts: facts.graves_lai is not None or not (facts.quick_graves_lai and facts.has_graves_lai),
 )
 PATHS_FIT = Condition("L a multiple of K, at least 2 K", lambda facts: facts.L % facts.K == 0 and facts.L > facts.K)
 
@@ -231,7 +236,7 @@ CATALOGUE = (
         "Graves and Lai 1997",
         "any consistent",
         "lower",
-        (EXACT, ROUNDS, COINS, INDEPENDENT, WITHIN_LIMIT),
+        (EXACT, ROUNDS, COINS, INDEPENDENT, QUICK, WITHIN_REACH),
         lambda f, n: known(f.graves_lai) * np.log(n),
         asymptotic=True,
     ),

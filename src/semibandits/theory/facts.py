@@ -1,7 +1,7 @@
 """What a bound may ask about a problem. What cannot be found out is None, and a bound that needs it is not offered."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
@@ -17,11 +17,11 @@ from semibandits.problems import grid_path, k_path
 from semibandits.sets.base import solve
 from semibandits.theory.checks import worst_loss
 from semibandits.theory.graves_lai import graves_lai_constant
-from semibandits.types import Environment, FeasibleSet, Weights, total
+from semibandits.theory.ratio import asks_once_per_item
+from semibandits.types import Environment, Weights, total
 
 Found = TypeVar("Found")
 QUICK_ITEMS = 150
-"""With more the lower bound of Graves and Lai takes more than seconds, but for a set that has a formula."""
 
 
 def _or_none(find: Callable[[], Found]) -> Found | None:
@@ -47,11 +47,11 @@ class Facts:
 
     @property
     def exact_oracle(self) -> bool:
-        return self.problem.feasible.ratio == 1.0 and _promises(self.problem.feasible)
+        return self.problem.feasible.ratio == 1.0 and self.problem.feasible.promised
 
     @property
     def approximate_oracle(self) -> bool:
-        return self.problem.feasible.ratio < 1.0 and _promises(self.problem.feasible)
+        return self.problem.feasible.ratio < 1.0 and self.problem.feasible.promised
 
     @property
     def signed(self) -> bool:
@@ -133,11 +133,17 @@ class Facts:
         """Whether the lower bound of Graves and Lai is defined."""
         return self.exact_oracle and self.coins and self.independent_items
 
+    @property
+    def quick_graves_lai(self) -> bool:
+        """Whether it is found in seconds."""
+        feasible = self.problem.feasible
+        formula = isinstance(feasible, sets.TopK) and feasible.bases
+        return formula or (self.L <= QUICK_ITEMS and not asks_once_per_item(feasible))
+
     @cached_property
     def graves_lai(self) -> float | None:
-        """The certified lower end of the lower bound's factor of log n, as far as it is found quickly."""
-        feasible = self.problem.feasible
-        if not self.has_graves_lai or (not isinstance(feasible, sets.TopK) and self.L > QUICK_ITEMS):
+        """The certified lower end of its factor of log n."""
+        if not self.has_graves_lai or not self.quick_graves_lai:
             return None
         return _or_none(
             lambda: graves_lai_constant(self.problem, tolerance=1e-4, max_solutions=300, max_calls=5_000).lower
@@ -171,12 +177,6 @@ class Facts:
             and np.allclose(world.means, paper.means, rtol=0.0, atol=1e-12)
             and np.array_equal(_coins(world), _coins(paper.environment))
         )
-
-
-def _promises(feasible: FeasibleSet) -> bool:
-    """Whether `ratio` holds for all weights to come: a search that is cut short knows its ratio only afterwards."""
-    blocks: Sequence[FeasibleSet] = getattr(feasible, "blocks", ())
-    return getattr(feasible, "max_nodes", None) is None and all(map(_promises, blocks))
 
 
 def _coins(world: Environment) -> NDArray[np.int64]:

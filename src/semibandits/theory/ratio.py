@@ -70,7 +70,7 @@ def ratios(problem: Problem) -> Weights:
     outside = np.ones(problem.n_items)
     outside[problem.optimum] = 0.0
     best = total(w, problem.optimum)
-    find = _item_by_item if _asks_once_per_item(feasible) else _all_at_once
+    find = _item_by_item if asks_once_per_item(feasible) else _all_at_once
     least = find(feasible, w, outside, best, problem.tolerance)
     _need_exact(feasible)  # it may have reached its limits on the way
     found = np.zeros(problem.n_items)
@@ -88,10 +88,10 @@ def _need_exact(feasible: FeasibleSet) -> None:
         raise Unsupported(f"ratios need an exact oracle; this one has ratio={feasible.ratio}")
 
 
-def _asks_once_per_item(feasible: FeasibleSet) -> bool:
+def asks_once_per_item(feasible: FeasibleSet) -> bool:
     """Whether `best_with_each` may call the oracle once for each item, so that it is dear to ask for all of them."""
     if isinstance(feasible, Product):
-        return any(_asks_once_per_item(block) for block in feasible.blocks)
+        return any(asks_once_per_item(block) for block in feasible.blocks)
     default = type(feasible).best_with_each is FeasibleSet.best_with_each
     return default or isinstance(feasible, Oracle | Searched)
 

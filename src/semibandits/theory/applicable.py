@@ -68,11 +68,11 @@ class Bounds(tuple[Bound, ...]):
     Prints as a table of the last three horizons. A part of it, `bounds[:2]` say, is a plain tuple.
     """
 
-    problem: str
-    rounds: Curve
-    trivial: Curve
+    problem: str = ""
+    rounds: Curve = np.empty(0)
+    trivial: Curve = np.empty(0)
     """No policy can lose more: n Δ_max, or what the bounds of the weights allow where that is out of reach."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def of(self, kind: Kind, policy: str | None = None) -> list[Bound]:
         """Those of a kind; with `policy`, of that policy only."""

@@ -6,8 +6,8 @@ from typing import Any
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
-from semibandits.theory.bounds import Bound, Bounds, bounds, short
-from semibandits.theory.catalogue import WITHIN_LIMIT
+from semibandits.theory.applicable import Bound, Bounds, bounds, short
+from semibandits.theory.catalogue import QUICK
 from semibandits.theory.facts import Facts
 
 
@@ -20,8 +20,8 @@ class Explanation:
     optimal_size: int
     several_optima: bool | None
     """None: out of reach."""
-    ratio: float
-    """What the oracle promises: 1 for an exact one."""
+    ratio: float | None
+    """What the oracle promises: 1 for an exact one, None where it promises nothing in advance."""
     min_gap: float | None
     max_gap: float | None
     horizon: int
@@ -59,17 +59,19 @@ class Explanation:
     __repr__ = __str__
 
     def _sizes(self) -> str:
-        optimum = {True: "one of several optima has", False: "the optimum has", None: "the optimum has"}
-        return (
-            f"{_many(self.n_items, 'item')}, solutions of at most {self.max_size:,}; "
-            f"{optimum[self.several_optima]} {self.optimal_size:,}."
-        )
+        optimum = "one of several optima" if self.several_optima else "the optimum"
+        if self.ratio != 1.0:
+            optimum = "the oracle's answer on the means"
+        items = f"{_many(self.n_items, 'item')}, solutions of at most {self.max_size:,}"
+        return f"{items}; {optimum} has {self.optimal_size:,}."
 
     def _gaps(self) -> str:
+        if self.ratio is None:
+            return "The oracle's search may be cut short: it promises nothing in advance."
         if self.ratio < 1.0:
             return f"The oracle is approximate: it promises {self.ratio:g} of the best. Gaps are out of its reach."
         if self.min_gap is None:
-            return "Its gaps are out of reach."
+            return "The gaps are out of reach."
         if _finite(self.min_gap) is None:
             return "No solution is worse than the optimum, but for rounding: there is nothing to lose."
         if self.min_gap == self.max_gap:
@@ -88,15 +90,16 @@ class Explanation:
 
     def _lower(self) -> str:
         if self.lower is None or self.unavoidable is None:
-            quick = any(one.missing == (WITHIN_LIMIT.name,) for one in self.bounds.left_out)
+            skipped = any(one.missing == (QUICK.name,) for one in self.bounds.left_out)
             return (
-                "No lower bound is known."
-                if not quick
-                else ("A lower bound was not searched for, as the problem is large: see theory.graves_lai_constant.")
+                "A lower bound was not searched for, as that may take long: see theory.graves_lai_constant."
+                if skipped
+                else "No lower bound is known."
             )
-        if self.apart is None:
-            few = "at a single round" if self.horizon == 1 else "beyond a constant"
-            return f"No loss {few} is unavoidable ({self.lower.title})."
+        if self.horizon > 1 and not self.unavoidable:
+            return f"No loss beyond a constant is unavoidable ({self.lower.title})."
+        if self.apart is None or self.apart < 1.0:
+            return f"So few rounds tell nothing about the limit ({self.lower.title})."
         return (
             f"In the limit of many rounds no consistent policy beats {short(self.unavoidable)} there\n"
             f"({self.lower.title}): the two are a factor of {self.apart:.3g} apart."
@@ -128,7 +131,7 @@ def explain(problem: Problem, horizon: int = 100_000) -> Explanation:
         problem.max_size,
         facts.optimal_size,
         facts.several_optima,
-        problem.feasible.ratio,
+        problem.feasible.ratio if problem.feasible.promised else None,
         facts.min_gap,
         facts.max_gap,
         horizon,
