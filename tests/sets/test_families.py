@@ -17,8 +17,11 @@ from semibandits.kernel import compiled
 from semibandits.sets import Knapsack, Product, built_in
 from semibandits.testing import check_set
 from semibandits.types import FeasibleSet
+from tasks import long
 
 families = pytest.mark.parametrize("family", FAMILIES)
+HEAVY = {"Product", "Product of products"}
+"""Each instance is compiled by itself."""
 quarters = st.integers(-3, 3).map(lambda i: i / 4)
 
 
@@ -173,7 +176,7 @@ def test_one_text_plain_and_compiled(family: str, data: st.DataObject) -> None:
         assert out[:size].tolist() == fresh.tolist() == feasible.argmax(weights).tolist()
 
 
-@families
+@pytest.mark.parametrize("family", [long(name) if name in HEAVY else name for name in FAMILIES])
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_the_shipped_checks_accept_our_own_sets(family: str, data: st.DataObject) -> None:
