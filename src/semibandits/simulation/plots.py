@@ -74,14 +74,11 @@ def draw(
             band.sticky_edges.y.append(floor)
             if rounds.size == 1:  # its band is but an edge
                 band.set(alpha=0.7, linewidth=2.0)
-    styles = {
-        "upper": itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES)),
-        "lower": itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES)),
-        "worst case": itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES)),
-        "trivial": itertools.repeat(("#000000", "solid")),
-    }
+    uppers = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
+    lowers = itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES))
+    styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
     for name, curve in curves.items():
-        colour, dashes = next(styles[curve.kind])
+        colour, dashes = next(styles.get(curve.kind, lowers))
         style = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "marker": "_" if rounds.size == 1 else ""}
         label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
         ax.plot(rounds, curve.values, label=label, color=colour, linestyle=dashes, markersize=14, zorder=3, **style)
@@ -103,7 +100,7 @@ class Curve(NamedTuple):
 
     values: NDArray[np.float64]
     kind: str = "upper"
-    """"upper", "lower", or "trivial" for what nothing can exceed."""
+    """As a `Bound` has it, or "trivial" for what nothing can exceed."""
 
 
 def _curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
@@ -114,7 +111,7 @@ def _curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
         return {name: Curve(values) for name, values in _whatever_the_gaps(result).items()}
     if isinstance(bounds, Bound):
         bounds = (bounds,)
-    if isinstance(bounds, Bounds | list | tuple) and all(isinstance(bound, Bound) for bound in bounds):
+    if isinstance(bounds, list | tuple) and all(isinstance(bound, Bound) for bound in bounds):
         return _from_theory(result, bounds)
     if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
         raise BadArgument(
