@@ -14,6 +14,7 @@ from scipy.special import rel_entr
 import semibandits as sb
 from common import Goal, Table, in_turn, report, timed
 from semibandits.theory import ratio
+from semibandits.theory.graves_lai_list import list_solutions
 
 Numbers = NDArray[np.float64]
 
@@ -111,7 +112,7 @@ def lower_bounds(repeats: int) -> Table:
         row: dict[str, str | float] = {"m": m, "items": problem.n_items, "lower": lower, "upper": upper}
         measurements = [timed(lambda p=problem: sb.theory.graves_lai_constant(p))]
         if m <= 3:
-            solutions = sb.theory.graves_lai_list.list_solutions(problem.feasible, 1000)
+            solutions = list_solutions(problem.feasible, 1000)
             assert solutions is not None
             theirs = by_slsqp(problem, solutions)
             table.goals.append(Goal(f"m = {m}: relative difference", abs(theirs / upper - 1.0), 1e-4, check=True))

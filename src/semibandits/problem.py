@@ -69,20 +69,20 @@ class Problem:
         return self.environment.means
 
     @cached_property
-    def _signed_means(self) -> Weights:
-        """What the oracle is to maximise."""
+    def signed_means(self) -> Weights:
+        """What the oracle is to maximise: the means, negated for costs."""
         return self.means if self.sense == "max" else -self.means
 
     @cached_property
     def optimum(self) -> Items:
         """A*: the oracle's answer on the means."""
-        items = solve(self.feasible, self._signed_means).copy()
+        items = solve(self.feasible, self.signed_means).copy()
         items.setflags(write=False)
         return items
 
     @cached_property
     def _best(self) -> float:
-        return total(self._signed_means, self.optimum)
+        return total(self.signed_means, self.optimum)
 
     @cached_property
     def target(self) -> float:
@@ -113,7 +113,7 @@ class Problem:
         exact = getattr(self.feasible, "exact", None)
         if exact is None:
             raise Unsupported(f"the best solution of {self.feasible!r} is not known: pass true_optimum=")
-        return total(self.means, solve(exact(), self._signed_means))
+        return total(self.means, solve(exact(), self.signed_means))
 
     @property
     def tolerance(self) -> float:
@@ -129,7 +129,7 @@ class Problem:
         ordered = check_items(items, self.n_items)
         if not np.array_equal(ordered, self.optimum) and not self.feasible.contains(ordered):
             raise InfeasibleSolution(f"{ordered.tolist()!r:.200} is not a solution of {self.feasible!r}")
-        return self._best - total(self._signed_means, ordered)
+        return self._best - total(self.signed_means, ordered)
 
     @cached_property
     def item_gaps(self) -> Weights:
@@ -139,11 +139,11 @@ class Problem:
         `tolerance` count as ties.
         """
         self._need_exact_oracle()
-        runner_up = self.feasible.runner_up_with_each(self._signed_means, self.tolerance)
+        runner_up = self.feasible.runner_up_with_each(self.signed_means, self.tolerance)
         if runner_up is not None:
             gaps = self._best - runner_up
         else:
-            gaps = self._best - self.feasible.best_with_each(self._signed_means)
+            gaps = self._best - self.feasible.best_with_each(self.signed_means)
             for item in np.setdiff1d(np.flatnonzero(gaps <= self.tolerance), self.optimum):  # tied: look behind it
                 gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
         self._need_exact_oracle()  # it may have reached its limits on the way
@@ -156,7 +156,7 @@ class Problem:
         """Δ: the least gap of all strictly suboptimal solutions, also of those inside `optimum`; inf without any."""
         outside = float(np.delete(self.item_gaps, self.optimum).min(initial=np.inf))
         inside = self.feasible.restrict(exclude=np.setdiff1d(np.arange(self.n_items), self.optimum))
-        runner_up = inside.runner_up_with_each(self._signed_means, self.tolerance)
+        runner_up = inside.runner_up_with_each(self.signed_means, self.tolerance)
         if runner_up is None:
             return min(outside, self._least_gap(inside))
         empty = 0.0 if self._best > self.tolerance and self.feasible.contains(()) else -np.inf
@@ -168,7 +168,7 @@ class Problem:
         self._need_exact_oracle()
         if not self.feasible.signed:
             raise Unsupported("the worst solution is out of reach of an oracle that needs weights <= 0")
-        return self._best - total(self._signed_means, solve(self.feasible, -self._signed_means))
+        return self._best - total(self.signed_means, solve(self.feasible, -self.signed_means))
 
     def _need_exact_oracle(self) -> None:
         if self.feasible.ratio < 1.0:
@@ -189,8 +189,8 @@ class Problem:
             solved += 1
             if solved > SEARCH_LIMIT:
                 raise Unsupported(f"so many solutions are tied with the optimum that {SEARCH_LIMIT:,} were not enough")
-            items = solve(part, self._signed_means)
-            heapq.heappush(queue, (self._best - total(self._signed_means, items), next(order), items, part))
+            items = solve(part, self.signed_means)
+            heapq.heappush(queue, (self._best - total(self.signed_means, items), next(order), items, part))
 
         def push_restricted(part: FeasibleSet, include: Items, exclude: Items) -> None:
             with contextlib.suppress(EmptyFeasibleSet):

@@ -4,6 +4,7 @@ import itertools
 import math
 import statistics
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -341,3 +342,5 @@ def test_the_bounds_are_tight() -> None:
     assert expected.exponents == pytest.approx((1.0, 1.0, 1.0), abs=0.03)
     for ours, predicted, error in zip(found.exponents, expected.exponents, found.errors, strict=True):
         assert abs(ours - predicted) < 4.0 * error + 0.005
+    page = Path(__file__).parents[2] / "docs" / "theory.md"
+    assert str(found) in " ".join(page.read_text(encoding="utf-8").split())

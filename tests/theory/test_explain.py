@@ -30,6 +30,11 @@ def test_several_optima_are_said_to_be() -> None:
     assert not theory.explain(problems.grid_path(2, 0.4)).several_optima
 
 
+def test_optima_of_very_long_paths() -> None:
+    explanation = theory.explain(problems.k_path(20_000, 10_000, 900.0), N)
+    assert explanation.several_optima is False
+
+
 def test_nothing_to_lose() -> None:
     problem = Problem(sets.Enumerated([[0, 1]]), environments.Bernoulli([0.5, 0.5]))
     explanation = theory.explain(problem, N)

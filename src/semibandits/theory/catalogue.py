@@ -102,6 +102,10 @@ def _chen(facts: Facts, n: Any, unit: float) -> Scalar:
     return chen2013.theorem_1(n, facts.L, facts.K, known(facts.item_gaps) * unit, known(facts.min_gap) * unit, most)
 
 
+def _chen_gap_free(facts: Facts, n: Any, unit: float) -> Scalar:
+    return chen2013.theorem_2(n, facts.L, facts.K, facts.most_a_round_can_lose * unit)
+
+
 def _matroid_gaps(facts: Facts, unit: float) -> Weights:
     return matroid.exchange_gaps(facts.problem) * unit
 
@@ -192,6 +196,14 @@ CATALOGUE = (
         "upper",
         (EXACT, ROUNDS, GAPS, SUBOPTIMAL),
         lambda f, n: f.span * _chen(f, n, 1.0 / f.span),
+    ),
+    Entry(
+        "Theorem 2",
+        CHEN,
+        "CombUCB1",
+        "upper",
+        (EXACT, ROUNDS, SUBOPTIMAL),
+        lambda f, n: f.span * _chen_gap_free(f, n, 1.0 / f.span),
     ),
     Entry(
         "ESCB-2, one gap",

@@ -110,16 +110,17 @@ class Facts:
 
     def _other_optimum(self) -> bool:
         problem, feasible = self.problem, self.problem.feasible
-        w = problem.means if problem.sense == "max" else -problem.means
+        w = problem.signed_means
         enough = total(w, problem.optimum) - problem.tolerance
         with_each = feasible.best_with_each(w)
         if (np.delete(with_each, problem.optimum) >= enough).any():
             return True
-        outside = np.setdiff1d(np.arange(self.L), problem.optimum)
-        for item in problem.optimum[np.abs(w[problem.optimum]).argsort()]:
+        inside = feasible.restrict(exclude=np.setdiff1d(np.arange(self.L), problem.optimum))
+        if solve(inside, np.full(self.L, -1.0)).size == problem.optimum.size:  # none is smaller
+            return False
+        for item in problem.optimum:
             with contextlib.suppress(EmptyFeasibleSet):
-                inside = feasible.restrict(exclude=np.append(outside, item))
-                if total(w, solve(inside, w)) >= enough:
+                if total(w, solve(inside.restrict(exclude=(item,)), w)) >= enough:
                     return True
         return False
 

@@ -115,7 +115,7 @@ def _check(problem: Problem) -> None:
 
 
 def _setting(problem: Problem, p: Weights) -> Setting:
-    signed = problem.means if problem.sense == "max" else -problem.means
+    signed = problem.signed_means
     best = total(signed, problem.optimum)
     tie = problem.tolerance
     with_each = problem.feasible.best_with_each(signed)

@@ -68,7 +68,7 @@ def exchange_gaps(problem: Problem) -> Weights:
         raise Unsupported(
             f"the solutions must be the bases of a matroid; those of {problem.feasible!r} are not known to"
         )
-    means = problem.means if problem.sense == "max" else -problem.means
+    means = problem.signed_means
     optimal = np.append(np.sort(means[problem.optimum]), np.inf)
     gaps: Weights = optimal[np.searchsorted(optimal, means + problem.tolerance, side="right")] - means
     gaps[problem.feasible.uncovered()] = np.inf

@@ -66,7 +66,7 @@ def ratios(problem: Problem) -> Weights:
     if not feasible.signed:
         raise Unsupported("ratios need an oracle that takes weights of either sign; this one needs weights <= 0")
     _need_exact(feasible)
-    w = problem.means if problem.sense == "max" else -problem.means
+    w = problem.signed_means
     outside = np.ones(problem.n_items)
     outside[problem.optimum] = 0.0
     best = total(w, problem.optimum)
