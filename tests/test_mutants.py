@@ -66,7 +66,7 @@ ENGINE_MUTANTS = {
     ),
     "all items toss the first one's coin": (
         BLOCK,
-        "keys[FEEDBACK, lane], np.uint64(item), p",
+        "keys[FEEDBACK, lane], np.uint64(real), p",
         "keys[FEEDBACK, lane], 0, p",
     ),
     "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),

@@ -11,6 +11,7 @@ from semibandits.errors import BadArgument, UncoveredItems, Unsupported
 from semibandits.sets.base import solve
 from semibandits.types import (
     Bounds,
+    Clock,
     FeasibleSet,
     Game,
     IndexPolicy,
@@ -24,6 +25,9 @@ from semibandits.types import (
 )
 
 Uncovered = Literal["error", "ignore"]
+
+MOST_ATTEMPTS = 100
+"""To draw a score again that was rejected; what is NaN then is an error."""
 
 
 def _same(x: Scalar, lo: float, hi: float) -> Scalar:
@@ -102,19 +106,28 @@ class IndexAgent:
         if not isinstance(policy, IndexPolicy):
             raise BadArgument(f"policy must be an IndexPolicy, got {policy!r:.200}")
         if policy.needs_horizon and horizon == 0:
-            raise BadArgument(f"{policy!r} needs to know the horizon, which a live learner does not")
+            raise BadArgument(
+                f"{policy!r} needs to know the horizon, which a live learner does not: its parameters may do without"
+            )
         self.feasible = feasible
         self.policy = policy
         self.scale = scale
         self.init: Init = check_choice("init", policy.init, Init) if feasible.signed else "optimistic"
-        if self.init == "paper" and type(policy).forget is IndexPolicy.forget:
+        policy.check(feasible)
+        forgets = type(policy).forget is not IndexPolicy.forget
+        if self.init == "paper" and not forgets:
             raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
+        if policy.window and not (forgets and self.init == "optimistic"):
+            raise Unsupported(f"{policy!r} has a window: it needs init='optimistic' and a forget()")
         self.params = policy.params(Game(feasible.n_items, feasible.max_size, horizon))
         self.stats = np.repeat(np.array(policy.prior, dtype=np.float64)[:, None], feasible.n_items, axis=1)
         # The newest observation that Init made of each item, and in which round (0: none).
         self.init_round = np.zeros(feasible.n_items, dtype=np.int64)
         self.init_x = np.zeros(feasible.n_items)
         self.logged = 0
+        # Where only a window counts: what was observed in each of its rounds, and the latest round decided.
+        self.recent: dict[int, list[tuple[Items, Weights]]] = {}
+        self.latest = 0
         self._rows = tuple(self.stats)
         self._item_numbers = np.arange(feasible.n_items, dtype=np.uint64)
         self._uncovered = uncovered
@@ -137,7 +150,19 @@ class IndexAgent:
             items = self._choose_unseen(part, pending)
             if items is not None:
                 return items, True
-        return solve(part, self.scale.for_oracle(self.scores(round))), False
+        items = solve(part, self.scale.for_oracle(self.scores(round)))
+        self._close(round)
+        return items, False
+
+    def _close(self, round: int) -> None:
+        """Once this round is decided, the one that leaves the window is forgotten."""
+        self.latest = round
+        self._forget(round - self.policy.window)
+
+    def _forget(self, old: int) -> None:
+        for items, x in self.recent.pop(old, ()):
+            before = tuple([row[items] for row in self._rows])
+            self._write(items, before, self.policy.forget(before, x, self.latest, self.params))
 
     def init_plan(self, rounds: int) -> list[Items]:
         """The solutions that Init will choose in its rounds, at most so many, if every one is observed at once.
@@ -188,10 +213,24 @@ class IndexAgent:
         scores: Weights = self.policy.score(self._rows, clock, key, self._item_numbers, self.params)
         if any(scores is row for row in self._rows):  # an oracle may write into what it is given
             scores = scores.copy()
+        if self.policy.redraws:
+            self._draw_again(scores, clock, key)
         return scores if self.feasible.signed else np.minimum(scores, 1.0)
+
+    def _draw_again(self, scores: Weights, clock: Clock, key: int) -> None:
+        """Fills in the scores that are NaN, each attempt with a key of its own."""
+        for attempt in range(1, MOST_ATTEMPTS):
+            again = np.flatnonzero(np.isnan(scores))
+            if again.size == 0:
+                return
+            stats = tuple([row[again] for row in self._rows])
+            numbers = self._item_numbers[again]
+            scores[again] = self.policy.score(stats, clock, int(rng.below(key, attempt)), numbers, self.params)
 
     def learn(self, round: int, items: Items, x: Weights, initial: bool) -> None:
         """Takes in the weights, scaled to [0, 1], of items chosen in that round (by Init or not)."""
+        if self.policy.window and round <= self.latest - self.policy.window:
+            return  # that round has left the window
         overwrites = initial and self.init == "paper"
         if overwrites:  # of Init's observations of an item only that of the latest round stays
             newer = self.init_round[items] < round
@@ -203,6 +242,11 @@ class IndexAgent:
         if overwrites:
             self.init_round[items] = round
             self.init_x[items] = x
+        self._remember(round, items, x)
+
+    def _remember(self, round: int, items: Items, x: Weights) -> None:
+        if self.policy.window:
+            self.recent.setdefault(round, []).append((items.copy(), x.copy()))
 
     def _without_older(self, round: int, items: Items, stats: Stats) -> Stats:
         """Algorithm 2's ŵ(e) ← w_t(e): what Init observed of these items before is taken back."""
@@ -235,7 +279,23 @@ class IndexAgent:
             for row, values in zip(stats, after, strict=True):
                 row[at] = values
         self._write(distinct, before, stats)
+        for layer in layers:
+            self._remember(round, items[layer], x[layer])
         self.logged += len(layers)
+
+    def restore_window(self, latest: int, observed: Iterable[tuple[int, Items, Weights]]) -> None:
+        """Takes over the observations that the statistics are made of; those beyond today's window are forgotten."""
+        self.latest = latest
+        for round, items, x in observed:
+            self._remember(round, items, x)
+        counts = np.bincount(
+            np.concatenate([items for parts in self.recent.values() for items, _ in parts] or [np.empty(0, np.int64)]),
+            minlength=self.feasible.n_items,
+        )
+        if self.policy.window and not np.array_equal(counts, self.stats[0]):
+            raise BadArgument("the observations of the window and the counts contradict each other")
+        for old in sorted(round for round in self.recent if round <= latest - self.policy.window):
+            self._forget(old)
 
     def _key(self, above: int, number: int) -> int:
         return int(rng.below(above, number)) if self.policy.random else 0

@@ -261,6 +261,11 @@ class Learner:
                 logged=agent.logged,
                 outstanding=[saved_decision(record) for record in self._book.outstanding.values()],
                 finished=[saved_decision(record) for record in self._book.finished.values()],
+                recent=[
+                    state.SavedRound(round, items.tolist(), x.tolist())
+                    for round, parts in agent.recent.items()
+                    for items, x in parts
+                ],
             )
 
     @classmethod
@@ -321,11 +326,19 @@ class Learner:
             raise BadArgument("counts and sums of weights contradict each other")
         if agent.init_round.max() > saved.round or agent.init_x.min() < 0.0 or agent.init_x.max() > 1.0:
             raise BadArgument("observations of the initialisation are out of range")
+        agent.restore_window(saved.round, [self._observed(part, saved.round) for part in saved.recent])
         agent.logged = saved.logged
         self._round = saved.round
         self._book.restore(saved, self._inputs)
         for record in self._book.outstanding.values():
             self._count_pending(record.waiting(), 1)
+
+    def _observed(self, saved: state.SavedRound, last: int) -> tuple[int, Items, Weights]:
+        """What one round of a window saw."""
+        items, x = self._inputs.items(saved.items), np.array(saved.x, dtype=np.float64)
+        if items.shape != x.shape or not ((x >= 0.0) & (x <= 1.0)).all() or saved.round > last:
+            raise BadArgument(f"the observations of round {saved.round} are out of range")
+        return saved.round, items, x
 
     # Bookkeeping
 
@@ -356,11 +369,16 @@ def _saved_policy(policy: Any) -> state.SavedPolicy:
     name = type(policy).__name__
     if type(policy) is not getattr(policies, name, None):
         return state.SavedPolicy(name, None)
-    return state.SavedPolicy(name, {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)})
+    if not dataclasses.is_dataclass(policy):  # made of more than a file can hold
+        return state.SavedPolicy(name, None)
+    values = {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)}
+    return state.SavedPolicy(
+        name, {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    )
 
 
 def _policy(saved: state.SavedPolicy) -> IndexPolicy:
     if saved.parameters is None or saved.name not in policies.__all__:
-        raise BadArgument(f"the policy {saved.name} is not part of this package: pass it as policy=")
+        raise BadArgument(f"the policy {saved.name} cannot be made from a file: pass it as policy=")
     policy: IndexPolicy = getattr(policies, saved.name)(**saved.parameters)
     return policy

@@ -44,6 +44,8 @@ class Problem:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
         self.sense: Sense = check_choice("sense", sense, Sense)
         check_signs(feasible, environment.bounds, self.sense)
+        if environment.drifts and true_optimum is not None:
+            raise BadArgument(f"true_optimum must be None for {environment!r}: the best changes from round to round")
         self.feasible = feasible
         self.environment = environment
         self._true_optimum = None if true_optimum is None else check_items(true_optimum, feasible.n_items)
@@ -66,7 +68,18 @@ class Problem:
 
     @property
     def means(self) -> Weights:
+        if self.environment.drifts:
+            raise Unsupported(
+                f"the means of {self.environment!r} change from round to round, and so do the optimum and the gaps: "
+                "ask those of problem.at(round)"
+            )
         return self.environment.means
+
+    def at(self, round: int) -> "Problem":
+        """The problem as it is in one round, in a world that stays so. Itself, unless the world drifts."""
+        if not self.environment.drifts:
+            return self
+        return Problem(self.feasible, self.environment.at(round), self.sense)
 
     @cached_property
     def signed_means(self) -> Weights:

@@ -25,9 +25,12 @@ Number = float | Literal["inf", "-inf", "nan"]
 """JSON has no other way to say these."""
 
 
+Parameter = bool | int | float | str | list[int] | None
+
+
 class SavedPolicy(msgspec.Struct, forbid_unknown_fields=True):
     name: str
-    parameters: dict[str, float | str] | None
+    parameters: dict[str, Parameter] | None
     """None for a policy of the user's own, which must be given again."""
 
 
@@ -39,7 +42,15 @@ class SavedDecision(msgspec.Struct, forbid_unknown_fields=True):
     cancelled: bool
 
 
-class SavedLearner(msgspec.Struct, forbid_unknown_fields=True):
+class SavedRound(msgspec.Struct, forbid_unknown_fields=True):
+    """What was observed in a round that a window still covers, on the policy's scale."""
+
+    round: Count
+    items: list[Count]
+    x: list[float]
+
+
+class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     name: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16}$")]
     seed: int
     round: Count
@@ -56,6 +67,7 @@ class SavedLearner(msgspec.Struct, forbid_unknown_fields=True):
     logged: Count
     outstanding: list[SavedDecision]
     finished: list[SavedDecision]
+    recent: list[SavedRound] = []
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):

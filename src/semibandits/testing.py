@@ -15,6 +15,8 @@ from semibandits.environments import Table
 from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
 from semibandits.kernel import LANES, compiled, foreign
 from semibandits.sets.lanes import answers
+from semibandits.testing_worlds import check_declared, check_drawn, check_drift
+from semibandits.testing_worlds import demand as _demand
 from semibandits.types import (
     Environment,
     FeasibleSet,
@@ -24,6 +26,7 @@ from semibandits.types import (
     Stats,
     Weights,
     is_float,
+    means_in,
     total,
     up_to_date,
 )
@@ -225,22 +228,14 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     """Checks that weights keep their bounds, depend on the key alone, and have the means the environment declares.
 
     A mean may be off by at most five standard errors; with the fixed seed the check gives the same answer every time.
+    Where the means drift, rounds before, at and after their changes are looked at.
 
     >>> import semibandits as sb
     >>> check_environment(sb.environments.Bernoulli([0.2, 0.9]))
     """
     _demand(isinstance(environment, Environment), f"expected an Environment, got {environment!r:.200}")
-    lo, hi = environment.bounds
-    means = environment.means
-    _demand(lo < hi, f"bounds must have lo < hi, got {environment.bounds}")
-    _demand(
-        isinstance(means, np.ndarray) and means.shape == (environment.n_items,),
-        f"means must be an array of shape ({environment.n_items},), got {means!r:.200}",
-    )
-    _demand(
-        bool(((means >= lo) & (means <= hi)).all()),
-        f"means must be within the bounds {environment.bounds}, got {means}",
-    )
+    means = means_in(environment, 1)
+    check_declared(environment, means)
     recorded = isinstance(environment, Table) and environment.order == "recorded"
     if isinstance(environment, Table) and recorded:
         samples = len(environment.rows)  # all there are, once
@@ -272,18 +267,10 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     if not recorded and (drawn != drawn[0]).any():
         others = [environment.weights(1, key) for key in keys[1:50].tolist()]
         _demand(any((row != drawn[0]).any() for row in others), "the weights of a round must depend on its key")
-    _demand(bool(((drawn >= lo) & (drawn <= hi)).all()), f"weights left the bounds {environment.bounds}")
-    shift = drawn - means  # before the mean, which would lose digits far from zero
-    errors = shift.std(axis=0, ddof=1) / np.sqrt(samples) if samples > 1 else np.full(environment.n_items, hi - lo)
-    # Rare events may be missing from the sample: allow for what it would not show.
-    slack = 5.0 * errors + (hi - lo) * 10.0 / samples + 1e-12 * max(abs(lo), abs(hi))
-    wrong = np.abs(shift.mean(axis=0)) > slack
-    if wrong.any():
-        item = int(np.argmax(wrong))
-        raise ConformanceError(
-            f"item {item}: the declared mean is {means[item]}, {samples} draws have mean {drawn[:, item].mean()} "
-            f"with standard error {errors[item]}"
-        )
+    if environment.drifts:
+        check_drift(environment, keys)
+    else:
+        check_drawn(environment, drawn, means)
 
 
 @_conforming
@@ -291,7 +278,7 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
     """Checks that a policy's functions are array-safe, finite and, where it says so, can take an observation back.
 
     The functions must give the same numbers, bit for bit, called on one item at a time, on all items at once as
-    NumPy arrays, and compiled.
+    NumPy arrays, and compiled. `trials` is the number of items: for a policy made for a certain number, that one.
 
     >>> import semibandits as sb
     >>> check_policy(sb.policies.CombUCB1())
@@ -300,6 +287,9 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
     _demand(trials >= 1, f"trials must be at least 1, got {trials}")
     forgets = type(policy).forget is not IndexPolicy.forget
     _demand(forgets or policy.init != "paper", "init='paper' overwrites observations, so it needs forget()")
+    _demand(policy.random or not policy.redraws, "redraws=True asks for other keys, so it needs random=True")
+    if policy.window:
+        _demand(forgets and policy.init == "optimistic", "a window needs forget() and init='optimistic'")
     for name in ("clock", "observe", "score", *(["forget"] if forgets else [])):
         why = foreign(getattr(type(policy), name))
         _demand(not why, f"{name} would not give the same bits in machine code: {why}")
@@ -319,8 +309,10 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
             _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
         scores = _call(policy.score, "on arrays", stats, clock, key, numbers, p)
         _demand(np.shape(scores) == (trials,), f"score on arrays must return one number per item, got {scores!r:.200}")
-        if not np.isfinite(scores).all():
-            at = int(np.argmin(np.isfinite(scores)))
+        fine = np.isfinite(scores) | (np.isnan(scores) & policy.redraws)
+        _demand(not np.isnan(scores).all(), f"every score of round {round} is NaN")
+        if not fine.all():
+            at = int(np.argmin(fine))
             raise ConformanceError(
                 f"scores must be finite, got {scores[at]} in round {round} for {[float(row[at]) for row in stats]}"
             )
@@ -360,7 +352,7 @@ def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, 
     rows = np.stack([np.asarray(row) for row in whole]) if isinstance(whole, tuple) else np.asarray(whole)[None]
     for how, call in (("called one item at a time", function), ("compiled", compiled(function))):
         for item in range(0, rows.shape[1], 7):
-            one = tuple(_pick(argument, item) for argument in arguments)
+            one = (*(_pick(argument, item) for argument in arguments[:-1]), arguments[-1])  # the last are parameters
             try:
                 got = call(*one)
             except Exception as error:
@@ -370,7 +362,7 @@ def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, 
                 ) from error
             alone = np.array(got if isinstance(got, tuple) else (got,), dtype=np.float64)
             _demand(
-                np.array_equal(alone, rows[:, item]),
+                np.array_equal(alone, rows[:, item], equal_nan=True),
                 f"{name} gives {alone} {how} and {rows[:, item]} on arrays, for {one!r:.300}",
             )
 
@@ -381,8 +373,3 @@ def _pick(argument: object, item: int) -> object:
     if isinstance(argument, np.ndarray) and argument.ndim == 1:
         return argument[item]
     return np.uint64(argument) if isinstance(argument, int) and argument >= 1 << 63 else argument
-
-
-def _demand(holds: bool | np.bool_, message: str) -> None:
-    if not holds:
-        raise ConformanceError(message)

@@ -30,7 +30,8 @@ Scalar: TypeAlias = Any
 """A number, or an array of numbers: the functions of a policy are written so that both work."""
 Stats: TypeAlias = tuple[Scalar, ...]
 Clock: TypeAlias = tuple[Scalar, ...]
-Params: TypeAlias = tuple[float, ...]
+Params: TypeAlias = tuple[Any, ...]
+"""Numbers, and arrays that are read at an item."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -100,6 +101,8 @@ class FeasibleSet(ABC):
     max_size: int
     signed: bool = True
     """False: the oracle needs weights <= 0 (shortest paths in general graphs)."""
+    matroid: bool = False
+    """True: the solutions are the bases, or the independent sets, of a matroid by construction."""
     ratio: float = 1.0
     """The oracle's answer is worth at least `ratio` times the best; or costs at most the best divided by `ratio`."""
     promised: bool = True
@@ -173,11 +176,16 @@ class Environment(ABC):
 
     of one item, made like a policy's functions (it may read `tables`, a tuple of arrays, at the item), which then
     serves everything, compiled too; or `weights`, any Python code.
+
+    Where the means change from round to round, it sets `drifts`, `means` is a method, `means(round)`, and a static
+    function `mean(round, item, tables)` beside `draw` serves the compiler.
     """
 
     n_items: int
     bounds: Bounds
     means: Weights
+    drifts: bool = False
+    """True: the means change from round to round, and `means(round)` is a method."""
     batched: bool = False
     """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
     tables: Arrays = ()
@@ -201,6 +209,12 @@ class Environment(ABC):
             )
         return drawn
 
+    def at(self, round: int) -> "Environment":
+        """The world that is in every round as this one is in `round`: itself, unless it drifts."""
+        if self.drifts:
+            raise Unsupported(f"{type(self).__name__} drifts, so that it must define at(round)")
+        return self
+
     @cached_property
     def _numbers(self) -> Items:
         return np.arange(self.n_items)
@@ -212,22 +226,30 @@ class Environment(ABC):
 class IndexPolicy(ABC):
     """A policy that is a formula per item: it scores every item by itself, and the oracle does the rest.
 
-    The four functions are static and *array-safe*: nothing but arithmetic and the maths of `semibandits.kernel`, so
-    that the same text serves one number, a whole array of items, and a compiler. Policies see weights scaled to
-    x in [0, 1], larger is better. `Stats` are (count, sum of x, whatever else the policy keeps).
+    The four functions are static and *array-safe*: nothing but arithmetic, the maths of `semibandits.kernel` and the
+    random numbers of `semibandits.draws`, so that the same text serves one number, a whole array of items, and a
+    compiler. Policies see weights scaled to x in [0, 1], larger is better. `Stats` are (count, sum of x, whatever else
+    the policy keeps).
     """
 
     prior: ClassVar[Stats]
     """The statistics of an item nobody has seen."""
     init: Init = "all"
     """How to begin: the paper's Init, Init that keeps every observation, or no separate phase."""
-    needs_horizon: ClassVar[bool] = False
+    needs_horizon: bool = False
     random: ClassVar[bool] = True
     """Whether the functions use their `key`; where not, they are given 0 and nothing is spent on it."""
+    redraws: ClassVar[bool] = False
+    """Whether a score may be NaN, which means: again, with the next key (rejection sampling)."""
+    window: int = 0
+    """Only observations of so many rounds count, older ones are taken back by `forget`; 0: all of them."""
 
     def params(self, game: Game) -> Params:
         """Constants of the formula, worked out once per game."""
         return ()
+
+    def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
+        """Raises where this policy cannot play on that set."""
 
     @staticmethod
     @abstractmethod
@@ -241,7 +263,10 @@ class IndexPolicy(ABC):
 
     @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
-        """The statistics without the observation x: needed by `init="paper"`, which overwrites. `round` is today's."""
+        """The statistics without the observation x: for `init="paper"`, which overwrites, and for a `window`.
+
+        `round` is today's.
+        """
         raise Unsupported("this policy cannot take an observation back: use init='all' or init='optimistic'")
 
     @staticmethod
@@ -270,6 +295,12 @@ def total(weights: Weights, items: Items | slice) -> float:
     """The sum of these items' weights, added one by one in item order so that equal solutions have equal totals."""
     picked = weights[items]
     return float(np.add.accumulate(picked)[-1]) if picked.size else 0.0
+
+
+def means_in(environment: Environment, round: int) -> Weights:
+    """The means of the weights of this round, also where they drift."""
+    means: Any = environment.means
+    return means(round) if environment.drifts else means  # type: ignore[no-any-return]
 
 
 def up_to_date(thing: object, compiled: str, plain: str) -> bool:

@@ -4,8 +4,9 @@ from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.environments.beta import Beta
 from semibandits.environments.custom import Custom
+from semibandits.environments.drifting import Drifting
 from semibandits.environments.gaussian import Gaussian
 from semibandits.environments.table import Table
 from semibandits.environments.uniform import Uniform
 
-__all__ = ["Bernoulli", "Beta", "Custom", "Gaussian", "Independent", "Table", "Uniform"]
+__all__ = ["Bernoulli", "Beta", "Custom", "Drifting", "Gaussian", "Independent", "Table", "Uniform"]

@@ -1,11 +1,12 @@
 """The maths a policy may use, and its compiler: the only room that imports numba, and only when it is asked to compile.
 
-A function made of arithmetic, of `where`, `sqrt`, `log`, `word`, `as_word` and `as_index`, and of other such functions
+A function made of arithmetic, of `where`, `sqrt`, `log`, `ln`, `exp`, `turn` and the like, and of other such functions
 (called by their plain names, not through their modules) works on numbers, on NumPy arrays and, through `compiled`, as
 machine code, with equal results bit for bit.
 """
 
 from semibandits.kernel.compiler import LANES, bound, compiled, foreign, lane_loops, placeholder
+from semibandits.kernel.elementary import exp, ln, turn
 from semibandits.kernel.maths import (
     as_index,
     as_word,
@@ -29,14 +30,17 @@ __all__ = [
     "betaincinv",
     "bound",
     "compiled",
+    "exp",
     "foreign",
     "lane_loops",
+    "ln",
     "log",
     "lowest_bit",
     "ndtri_exp",
     "placeholder",
     "score_of",
     "sqrt",
+    "turn",
     "where",
     "word",
     "xlogy",

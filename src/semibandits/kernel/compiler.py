@@ -68,8 +68,24 @@ def _primitives() -> dict[Any, Any]:
 
         return types.uint64(types.uint64), generate
 
+    @intrinsic
+    def to_bits(typing_context, number):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+        return types.int64(types.float64), generate
+
+    @intrinsic
+    def from_bits(typing_context, bits):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+        return types.float64(types.int64), generate
+
     return {
         maths.lowest_bit: lowest_bit,
+        maths.to_bits: to_bits,
+        maths.from_bits: from_bits,
         maths.where: where,
         maths.sqrt: math.sqrt,
         maths.log: math.log,

@@ -32,6 +32,16 @@ def as_index(x: Any) -> Any:
     return x.astype(np.int64) if isinstance(x, np.ndarray) else int(x)
 
 
+def to_bits(x: Any) -> Any:
+    """The 64 bits of a number, or of an array of them, as a signed integer."""
+    return np.asarray(x, dtype=np.float64).view(np.int64)[()]
+
+
+def from_bits(i: Any) -> Any:
+    """The number that has these 64 bits."""
+    return np.asarray(i, dtype=np.int64).view(np.float64)[()]
+
+
 def betaincinv(a: Any, b: Any, u: Any) -> Any:
     """The quantile function of Beta(a, b)."""
     from scipy.special import betaincinv

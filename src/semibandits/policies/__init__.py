@@ -1,5 +1,37 @@
 """Policies: how to score items from what was observed."""
 
+from semibandits.policies.bg_cts import BGCTS
+from semibandits.policies.cl_sg import CLSG
+from semibandits.policies.clairvoyant import Clairvoyant
+from semibandits.policies.cmoss import CMOSS
 from semibandits.policies.combucb1 import CombUCB1
+from semibandits.policies.cts import CTS
+from semibandits.policies.discounted import Discounted
+from semibandits.policies.epsilon_greedy import EpsilonGreedy
+from semibandits.policies.explore_then_commit import ExploreThenCommit
+from semibandits.policies.fixed import Fixed
+from semibandits.policies.gaussian_cts import GaussianCTS
+from semibandits.policies.kl_ucb import KLUCB
+from semibandits.policies.omm import OMM
+from semibandits.policies.random_solutions import Random
+from semibandits.policies.sliding_window import SlidingWindow
+from semibandits.policies.ucb_v import UCBV
 
-__all__ = ["CombUCB1"]
+__all__ = [
+    "BGCTS",
+    "CLSG",
+    "CMOSS",
+    "CTS",
+    "KLUCB",
+    "OMM",
+    "UCBV",
+    "Clairvoyant",
+    "CombUCB1",
+    "Discounted",
+    "EpsilonGreedy",
+    "ExploreThenCommit",
+    "Fixed",
+    "GaussianCTS",
+    "Random",
+    "SlidingWindow",
+]

@@ -1,13 +1,10 @@
 """CombUCB1 (Gai, Krishnamachari and Jain 2012; Kveton, Wen, Ashkan and Szepesvári 2015, Algorithms 1 and 2)."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt, where
+from semibandits.policies.checks import positive
 from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats, check_choice
 
 
@@ -33,10 +30,7 @@ class CombUCB1(IndexPolicy):
     random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        number = isinstance(self.alpha, int | float | np.floating) and not isinstance(self.alpha, bool)
-        if not number or not self.alpha > 0 or math.log10(self.alpha) > 100:
-            raise BadArgument(f"alpha must be a positive number, got {self.alpha!r:.100}")
-        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "alpha", positive("alpha", self.alpha))
         object.__setattr__(self, "init", check_choice("init", self.init, Init))
 
     def params(self, game: Game) -> Params:

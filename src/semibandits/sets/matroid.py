@@ -22,6 +22,7 @@ class MatroidSet(Restrictable):
     large. Of items that do not weigh more than 0, independent sets contain but those they must.
     """
 
+    matroid = True
     bases: bool
     _fixed: Items
     _free: Items

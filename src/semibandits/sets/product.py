@@ -59,6 +59,7 @@ class Product(BuiltIn):
         self.n_items: int = ends[-1]
         self.max_size = sum(block.max_size for block in blocks)
         self.signed = all(block.signed for block in blocks)
+        self.matroid = all(block.matroid for block in blocks)
 
     @property
     def promised(self) -> bool:  # type: ignore[override]

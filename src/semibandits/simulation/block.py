@@ -7,17 +7,16 @@ A run's statistics are stats[number, item, lane]. Solutions shorter than the lon
 has statistics that nobody reads, weighs nothing and is never asked of the environment.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from semibandits.agent import MOST_ATTEMPTS
 from semibandits.kernel import LANES, lane_loops, placeholder
 from semibandits.rng import below
 
 clock, observe, forget, score = (placeholder(name) for name in ("clock", "observe", "forget", "score"))
-draw = placeholder("draw")
+draw, mean = placeholder("draw"), placeholder("mean")
 solve = placeholder("solve")
 load, store = placeholder("load"), placeholder("store")
 """All the statistics of an item in a lane, as a tuple."""
@@ -25,8 +24,9 @@ load_clock, store_clock = placeholder("load_clock"), placeholder("store_clock")
 to_unit, for_oracle = placeholder("to_unit"), placeholder("for_oracle")
 oracle = placeholder("oracle")
 """The set's own function; `solve` prepares what it needs."""
-RANDOM, CLIPS, OVERWRITES, RAGGED, REALISED, RECORDS = (
-    placeholder(name) for name in ("RANDOM", "CLIPS", "OVERWRITES", "RAGGED", "REALISED", "RECORDS")
+RANDOM, REDRAWS, WINDOW, CLIPS, OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
+    placeholder(name)
+    for name in ("RANDOM", "REDRAWS", "WINDOW", "CLIPS", "OVERWRITES", "RAGGED", "REALISED", "DRIFTS", "RECORDS")
 )
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
@@ -46,6 +46,8 @@ class Block(NamedTuple):
     """(numbers, 1, LANES), where the policy is random: others have one clock for all."""
     scores: Any
     """(n_items, LANES), where the oracle wants them all."""
+    queue: Any
+    """(n_items · LANES + 1): items and lanes whose scores are to be drawn again."""
     chosen: Any
     """(max_size, LANES)"""
     gained: Any
@@ -61,6 +63,8 @@ class Block(NamedTuple):
     """(checkpoints, LANES)"""
     trace: Any
     """(rounds, max_size, LANES): the solutions chosen, where they are recorded."""
+    ring: Any
+    """(window, max_size, LANES): the solutions of the last rounds, round t in place t modulo the window."""
 
 
 class Facts(NamedTuple):
@@ -70,6 +74,8 @@ class Facts(NamedTuple):
     means: Any
     """Of the items, then a 0 for the padding."""
     optimum: Any
+    reference: Any
+    """For every round what regret is measured against, where the means drift."""
     init_first: Any
     """Init's solution in round t is init_items[init_first[t-1] : init_first[t]]."""
     init_items: Any
@@ -104,16 +110,21 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                 for lane in range(LANES):
                     store_clock(block.clocks, 0, lane, clock(round, block.keys[POLICY, lane], p))
             now = clock(round, np.uint64(0), p)
-            view = (block.stats, block.clocks, now, block.keys, p, facts.scale, block.scores)
+            view = (block.stats, block.clocks, now, block.keys, p, facts.scale, block.scores, block.queue)
             solve(view, data, work, block.chosen, block.trouble)
             troubled: Any = 0
             for lane in range(LANES):
                 troubled += np.int64(block.trouble[lane] != 0.0)
             if troubled > 0:
                 return round
+        if WINDOW:
+            _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
         _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained)
         if REALISED:
             _draw_optimum(round, facts.optimum, block.keys, tables, block.missed)
+        if DRIFTS:
+            for lane in range(LANES):
+                block.missed[lane] = facts.reference[round - 1]
         for lane in range(LANES):
             block.regret[lane] += facts.scale[2] * (block.missed[lane] - block.gained[lane])
         if RECORDS:
@@ -129,12 +140,16 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
 
 def own_score(view: Any, item: Any, lane: Any) -> Any:
     """A lane's score of an item, as the oracle wants it, worked out on the spot."""
-    stats, clocks, now, keys, p, scale, _ = view
+    return _score_with(view, item, lane, view[3][POLICY, lane])
+
+
+def _score_with(view: Any, item: Any, lane: Any, key: Any) -> Any:
+    stats, clocks, now, _, p, scale, _, _ = view
     if RANDOM:  # noqa: SIM108 (the two may be of different types)
         c = load_clock(clocks, 0, lane)
     else:
         c = now
-    x = score(load(stats, item, lane), c, keys[POLICY, lane], np.uint64(item), p)
+    x = score(load(stats, item, lane), c, key, np.uint64(item), p)
     if CLIPS:
         x = 1.0 if x > 1.0 else x
     return for_oracle(x, scale[0], scale[1])
@@ -153,9 +168,61 @@ def _keep_scores(view: Any, scores: Any, trouble: Any) -> None:
             scores[item, lane] = x
 
 
+@lane_loops
+def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None:
+    """Scores that may be rejected: those are drawn again, side by side whatever run they belong to."""
+    attempt, rejected = 0, 0
+    for item in range(np.uint32(scores.shape[0])):
+        new: Any = 0
+        for lane in range(LANES):
+            x = own_score(view, item, lane)
+            trouble[lane] += 0.0 * (x if x == x else 0.0)
+            scores[item, lane] = x
+            new += np.int64(x != x)
+        if new > 0:
+            rejected = _list_rejected(scores, queue, item, rejected)
+    while rejected > 0 and attempt < MOST_ATTEMPTS - 1:
+        attempt += 1
+        for first in range(0, rejected, LANES):
+            for place in range(LANES):
+                item, lane = divmod(queue[min(first + place, rejected - 1)], np.uint32(LANES))
+                scores[item, lane] = _score_with(view, item, lane, below(view[3][POLICY, lane], attempt))
+        rejected = _shorten(scores, queue, rejected)
+    _report_rejected(queue, rejected, trouble)
+
+
+def _list_rejected(scores: Any, queue: Any, item: Any, size: Any) -> Any:
+    """Queues the lanes in which the item's score is NaN, as item · LANES + lane; returns how many there are in all."""
+    for lane in range(LANES):
+        queue[size] = item * LANES + lane
+        size += np.int64(scores[item, lane] != scores[item, lane])
+    return size
+
+
+def _shorten(scores: Any, queue: Any, rejected: Any) -> Any:
+    size: Any = 0
+    for at in range(rejected):
+        item, lane = divmod(queue[at], np.uint32(LANES))
+        queue[size] = queue[at]
+        size += np.int64(scores[item, lane] != scores[item, lane])
+    return size
+
+
+def _report_rejected(queue: Any, rejected: int, trouble: Any) -> None:
+    for at in range(rejected):
+        trouble[queue[at] % np.uint32(LANES)] = np.nan
+
+
+def _all_scores(view: Any, trouble: Any) -> None:
+    if REDRAWS:
+        _keep_drawn_scores(view, view[6], view[7], trouble)
+    else:
+        _keep_scores(view, view[6], trouble)
+
+
 def solve_kept(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> None:
     """For an oracle that reads scores more than once."""
-    _keep_scores(view, view[6], trouble)
+    _all_scores(view, trouble)
     oracle(view, data, work, chosen, trouble)
 
 
@@ -163,7 +230,7 @@ def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> No
     """For an oracle that knows nothing of lanes. What it writes is not trusted."""
     scores = view[6]
     weights, room, numbers, integers = work
-    _keep_scores(view, scores, trouble)
+    _all_scores(view, trouble)
     n_items, max_size = scores.shape[0], chosen.shape[0]
     out = room[:max_size]  # what is written beyond it does no harm
     for lane in range(LANES):
@@ -205,11 +272,34 @@ def _learn(round: int, chosen: Any, keys: Any, stats: Any, tables: Any, facts: F
             weight = draw(round, keys[WORLD, lane], real, tables)
             x = to_unit(weight, scale[0], scale[1])
             s = load(stats, item, lane)
-            store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(item), p))
+            store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(real), p))
             if REALISED:
                 gained[lane] += weight if item < n_items else 0.0
+            elif DRIFTS:
+                gained[lane] += mean(round, real, tables) if item < n_items else 0.0
             else:
                 gained[lane] += means[item]
+
+
+@lane_loops
+def _forget_oldest(
+    round: int, ring: Any, chosen: Any, streams: Any, stats: Any, tables: Any, facts: Facts, p: Any
+) -> None:
+    """The round that leaves the window is forgotten (its weights are drawn once more), and this one takes its place."""
+    n_items = np.uint32(facts.means.size - 1)
+    place, oldest = round % ring.shape[0], round - ring.shape[0]
+    for k in range(np.uint32(chosen.shape[0])):
+        if oldest > 0:
+            for lane in range(LANES):
+                item = ring[place, k, lane]
+                real = item
+                if RAGGED:
+                    real = item if item < n_items else np.uint32(0)
+                weight = draw(oldest, below(streams[WORLD, lane], oldest), real, tables)
+                x = to_unit(weight, facts.scale[0], facts.scale[1])
+                store(stats, item, lane, forget(load(stats, item, lane), x, round, p))
+        for lane in range(LANES):
+            ring[place, k, lane] = chosen[k, lane]
 
 
 @lane_loops
@@ -231,82 +321,3 @@ def _draw_optimum(round: int, optimum: Any, keys: Any, tables: Any, missed: Any)
     for k in range(np.uint32(optimum.size)):
         for lane in range(LANES):
             missed[lane] += draw(round, keys[WORLD, lane], optimum[k], tables)
-
-
-# A tuple of all numbers of an item in a lane is read and written by text of its own for each length.
-
-
-def _load_0(array: Any, item: Any, lane: Any) -> Any:
-    return ()
-
-
-def _load_1(array: Any, item: Any, lane: Any) -> Any:
-    return (array[0, item, lane],)
-
-
-def _load_2(array: Any, item: Any, lane: Any) -> Any:
-    return (array[0, item, lane], array[1, item, lane])
-
-
-def _load_3(array: Any, item: Any, lane: Any) -> Any:
-    return (array[0, item, lane], array[1, item, lane], array[2, item, lane])
-
-
-def _load_4(array: Any, item: Any, lane: Any) -> Any:
-    return (array[0, item, lane], array[1, item, lane], array[2, item, lane], array[3, item, lane])
-
-
-def _store_0(array: Any, item: Any, lane: Any, values: Any) -> None:
-    pass
-
-
-def _store_1(array: Any, item: Any, lane: Any, values: Any) -> None:
-    array[0, item, lane] = values[0]
-
-
-def _store_2(array: Any, item: Any, lane: Any, values: Any) -> None:
-    array[0, item, lane] = values[0]
-    array[1, item, lane] = values[1]
-
-
-def _store_3(array: Any, item: Any, lane: Any, values: Any) -> None:
-    array[0, item, lane] = values[0]
-    array[1, item, lane] = values[1]
-    array[2, item, lane] = values[2]
-
-
-def _store_4(array: Any, item: Any, lane: Any, values: Any) -> None:
-    array[0, item, lane] = values[0]
-    array[1, item, lane] = values[1]
-    array[2, item, lane] = values[2]
-    array[3, item, lane] = values[3]
-
-
-LOADS, STORES = (_load_0, _load_1, _load_2, _load_3, _load_4), (_store_0, _store_1, _store_2, _store_3, _store_4)
-
-
-@functools.cache
-def loader(size: int) -> Callable[..., Any]:
-    """Reads numbers 0 to size-1 of an item in a lane."""
-    if size < len(LOADS):
-        return LOADS[size]
-    last, shorter = size - 1, loader(size - 1)
-
-    def load(array: Any, item: Any, lane: Any) -> Any:
-        return shorter(array, item, lane) + (array[last, item, lane],)  # noqa: RUF005 (unpacking does not compile)
-
-    return load
-
-
-@functools.cache
-def storer(size: int) -> Callable[..., Any]:
-    """Writes them."""
-    if size < len(STORES):
-        return STORES[size]
-    last, shorter = size - 1, storer(size - 1)
-
-    def store(array: Any, item: Any, lane: Any, values: Any) -> None:
-        shorter(array, item, lane, values)
-        array[last, item, lane] = values[last]
-
-    return store

@@ -15,6 +15,7 @@ from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.simulation.tuples import loader, storer
 from semibandits.types import Arrays, IndexPolicy, Solver, is_float, up_to_date
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
@@ -24,6 +25,8 @@ CHUNK_SECONDS = 0.02
 """How long the machine code runs before it comes up for air: to stop at Ctrl-C, to show progress."""
 TRACE_CELLS = 1 << 22
 MOST_COMPARED = 2_000
+MOST_RING_CELLS = 1 << 28
+NONE = np.empty(0, dtype=np.int64)
 TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
 
 
@@ -35,6 +38,7 @@ class Kernel(NamedTuple):
     forget: Callable[..., Any]
     score: Callable[..., Any]
     draw: Callable[..., Any]
+    mean: Callable[..., Any]
     oracle: Callable[..., Any]
     solve: Callable[..., Any]
     score_of: Callable[..., Any]
@@ -43,10 +47,13 @@ class Kernel(NamedTuple):
     stats: int
     clocks: int
     random: bool
+    redraws: bool
+    window: bool
     clips: bool
     overwrites: bool
     ragged: bool
     realised: bool
+    drifts: bool
     records: bool
     lanes: int
     pipeline: bool
@@ -62,20 +69,24 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.forget: kernel.forget,
             text.score: kernel.score,
             text.draw: kernel.draw,
+            text.mean: kernel.mean,
             text.oracle: kernel.oracle,
             text.solve: kernel.solve,
             score_of: kernel.score_of,
             text.to_unit: kernel.to_unit,
             text.for_oracle: kernel.for_oracle,
-            text.load: text.loader(kernel.stats),
-            text.store: text.storer(kernel.stats),
-            text.load_clock: text.loader(kernel.clocks),
-            text.store_clock: text.storer(kernel.clocks),
+            text.load: loader(kernel.stats),
+            text.store: storer(kernel.stats),
+            text.load_clock: loader(kernel.clocks),
+            text.store_clock: storer(kernel.clocks),
             text.RANDOM: kernel.random,
+            text.REDRAWS: kernel.redraws,
+            text.WINDOW: kernel.window,
             text.CLIPS: kernel.clips,
             text.OVERWRITES: kernel.overwrites,
             text.RAGGED: kernel.ragged,
             text.REALISED: kernel.realised,
+            text.DRIFTS: kernel.drifts,
             text.RECORDS: kernel.records,
             LANES: kernel.lanes,
         },
@@ -111,8 +122,16 @@ class Engine:
         self._params = agent.params
         self._facts = _facts(task, agent)
         overwrites = agent.init == "paper"
-        _check_policy(policy, overwrites)
-        if why := foreign(draw):
+        self._window = min(policy.window, task.horizon)
+        _check_policy(policy, overwrites or self._window > 0)
+        cells = self._window * problem.max_size * lanes
+        if cells > MOST_RING_CELLS:
+            raise Cannot(f"a window of {policy.window:,} rounds takes {cells >> 18:,} MiB")
+        once = solver.once and not policy.redraws
+        mean = getattr(problem.environment, "mean", None) if task.drifts else draw  # which is not called then
+        if mean is None:
+            raise Cannot(f"{problem.environment!r} has no mean(round, item, tables) for the compiler")
+        if why := foreign(draw) or foreign(mean):
             raise Cannot(why)
         try:
             clock = policy.clock(task.horizon, 0, agent.params)
@@ -126,18 +145,22 @@ class Engine:
             forget=type(policy).forget,
             score=type(policy).score,
             draw=draw,
+            mean=mean,
             oracle=solver.function,
-            solve=(solver.function if solver.once else text.solve_kept) if solver.in_lanes else text.solve_each,
-            score_of=text.own_score if solver.once else text.kept_score,
+            solve=(solver.function if once else text.solve_kept) if solver.in_lanes else text.solve_each,
+            score_of=text.own_score if once else text.kept_score,
             to_unit=agent.scale.x_of_weight,
             for_oracle=agent.scale.oracle_of_x,
             stats=len(policy.prior),
             clocks=len(clock),
             random=policy.random,
+            redraws=policy.redraws,
+            window=self._window > 0,
             clips=not problem.feasible.signed,
             overwrites=overwrites,
             ragged=solver.ragged,
-            realised=task.kind == "realised",
+            realised=task.kind == "realised" and not task.drifts,
+            drifts=task.drifts,
             records=bool(task.record),
             lanes=lanes,
             pipeline=pipeline,
@@ -240,10 +263,11 @@ class Engine:
             keys=np.zeros((3, lanes), dtype=np.uint64),
             stats=stats.reshape(kernel.stats, n_items + 1, lanes),
             clocks=np.zeros((kernel.clocks, 1, lanes if kernel.random else 0)),
-            scores=np.zeros((0 if self._solver.once else n_items, lanes)),
+            scores=np.zeros((0 if kernel.score_of is text.own_score else n_items, lanes)),
+            queue=np.zeros(n_items * lanes + 1 if kernel.redraws else 0, dtype=INDEX),
             chosen=np.zeros((max_size, lanes), dtype=INDEX),
             gained=np.zeros(lanes),
-            missed=np.full(lanes, 0.0 if kernel.realised else task.reference),
+            missed=np.full(lanes, 0.0 if kernel.realised or kernel.drifts else task.reference),
             trouble=np.zeros(lanes),
             regret=np.zeros(lanes),
             cursor=np.zeros(2, dtype=np.int64),
@@ -251,6 +275,7 @@ class Engine:
             trace=np.zeros(
                 (min(task.horizon, self._most_rounds) if kernel.records else 0, max_size, lanes), dtype=INDEX
             ),
+            ring=np.zeros((self._window, max_size, lanes), dtype=INDEX),
         )
         return State(text.Block(*map(_aligned, block)), tuple(map(_aligned, self._work())))
 
@@ -295,8 +320,9 @@ def _facts(task: Task, agent: IndexAgent) -> text.Facts:
         seen[solution] = round
     return text.Facts(
         checkpoints=np.append(task.checkpoints, 0),
-        means=np.append(problem.means, 0.0),
-        optimum=problem.optimum.astype(INDEX),
+        means=np.zeros(problem.n_items + 1) if task.drifts else np.append(problem.means, 0.0),
+        optimum=(NONE if task.drifts else problem.optimum).astype(INDEX),
+        reference=task.references() if task.drifts else np.empty(0),
         init_first=np.cumsum([0, *(solution.size for solution in plan)], dtype=np.int64),
         init_items=items,
         init_before=np.concatenate(before),
@@ -314,11 +340,11 @@ def _form(thing: Any, compiled: str, plain: str) -> Any:
         raise Cannot(f"{compiled}() of {thing!r} raised {type(error).__name__}: {error!s:.200}") from error
 
 
-def _check_policy(policy: IndexPolicy, overwrites: bool) -> None:
+def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
     for name in ("clock", "observe", "score", "forget"):
         if name in getattr(policy, "__dict__", ()):
             raise Cannot(f"{policy!r} has a {name}() of its own")
-        if (name != "forget" or overwrites) and (why := foreign(getattr(type(policy), name))):
+        if (name != "forget" or forgets) and (why := foreign(getattr(type(policy), name))):
             raise Cannot(why)
 
 

@@ -9,15 +9,15 @@ from semibandits import rng
 from semibandits.agent import IndexAgent
 from semibandits.errors import SemiBanditError
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Environment, Items, Weights, total
+from semibandits.types import Environment, Items, Weights, means_in, total
 
 
 def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | None = None) -> Outcome:
     """This run of the task. An agent that is handed in can be looked at afterwards."""
     problem = task.problem
     agent = agent or task.agent(run)
-    best = problem.optimum
-    reference = task.reference
+    against = task.references() if task.drifts else None
+    best, reference = (problem.optimum, task.reference) if against is None else (np.empty(0, dtype=np.int64), 0.0)
     world = World(problem.environment, task.seed, run, task.horizon)
     outcome = Outcome.empty(task, runs=1)
     regret = 0.0
@@ -27,7 +27,11 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Non
     try:
         for round in range(1, task.horizon + 1):
             items, initial = agent.choose(round)
-            if task.kind != "realised":
+            if against is not None:
+                weights = world.weights(round, items)
+                gained = total(means_in(problem.environment, round), items)
+                regret += task.sign * (float(against[round - 1]) - gained)
+            elif task.kind != "realised":
                 weights = world.weights(round, items)
                 regret += task.sign * (reference - total(problem.means, items))
             else:

@@ -107,6 +107,8 @@ def _curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
     """The bounds at the checkpoints, by name."""
     if bounds is None or bounds is False:
         return {}
+    if result.provenance.get("drifts") and not isinstance(bounds, Mapping):
+        raise Unsupported("bounds need a world that stays as it is, and this one drifts: draw bounds of your own")
     if bounds is True:
         return {name: Curve(values) for name, values in _whatever_the_gaps(result).items()}
     if isinstance(bounds, Bound):
@@ -168,14 +170,13 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
 
 def _played(result: SimulationResult) -> set[str]:
     """The policies that bounds know: sets without signs make CombUCB1 start optimistically, which is as good."""
-    names = {1.5: "CombUCB1", 2.0: "OMM"}
-    return {
-        names[parameters["alpha"]]
+    names = {("CombUCB1", 1.5): "CombUCB1", ("CombUCB1", 2.0): "OMM", ("OMM", None): "OMM"}
+    played = (
+        names.get((parameters.get("policy"), parameters.get("alpha")))
         for parameters in result.provenance.get("parameters", ())
-        if parameters.get("policy") == "CombUCB1"
-        and parameters.get("alpha") in names
-        and parameters.get("init") in ("paper", "optimistic")
-    }
+        if parameters.get("init") in ("paper", "optimistic")
+    )
+    return {name for name in played if name is not None}
 
 
 def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64]]:

@@ -114,7 +114,7 @@ class SimulationResult:
     problem: str
     seed: int
     kind: str
-    """"expected", "realised" or "ratio" regret."""
+    """"expected", "realised", "ratio", "dynamic" or "static" regret."""
     engine: str
     seconds: float
     version: str

@@ -51,9 +51,13 @@ def simulate(
 
     `regret="expected"` adds up the gaps of the chosen solutions, `"realised"` what the optimum would have earned more
     with the weights as drawn. Where the oracle is approximate, both measure against its own answer on the means, and
-    `"ratio"` against what it promises, `problem.target`. The rounds of initialisation count. `checkpoints` are the
-    rounds at which regret is kept: default about 200 of them, dense early; the horizon is always the last. `record`
-    ("counts", "solutions", or both) also keeps how often each item was chosen, and every solution.
+    `"ratio"` against what it promises, `problem.target`. In a world that drifts, `"dynamic"` (what `"expected"` stands
+    for there) measures against the best solution of every round, and `"static"` against the one that is best for the
+    means averaged over the horizon.
+
+    The rounds of initialisation count. `checkpoints` are the rounds at which regret is kept: default about 200 of them,
+    dense early; the horizon is always the last. `record` ("counts", "solutions", or both) also keeps how often each
+    item was chosen, and every solution.
 
     Items that no solution contains raise `UncoveredItems`, as in a learner; `uncovered="ignore"` plays without them.
 
@@ -82,7 +86,7 @@ def simulate(
         raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}{hint}")
     horizon = check_count("horizon", horizon, BadArgument)
     runs = check_count("runs", runs, BadArgument)
-    regret = check_choice("regret", regret, RegretKind)
+    regret = _kind(check_choice("regret", regret, RegretKind), problem)
     check_choice("feedback", feedback, Literal["semi"])
     uncovered = check_choice("uncovered", uncovered, Uncovered)
     engine = check_choice("engine", engine, EngineName)
@@ -98,9 +102,9 @@ def simulate(
     if last is not None and horizon > last:
         raise EndOfTable(f"horizon {horizon} was asked of {problem.environment!r}, which ends with round {last}")
 
-    _ = problem.target if regret == "ratio" else problem.optimum  # what fails does so here, once, and workers get it
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded) for policy in listed]
+    _ = tasks[0].references() if tasks[0].drifts else tasks[0].reference  # what fails does so here, once
     shelf = None
     if store is not None:
         against = problem.target if regret == "ratio" else None
@@ -161,7 +165,8 @@ def simulate(
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,
-            "optimal_size": problem.optimum.size,
+            "drifts": problem.environment.drifts,
+            "optimal_size": None if problem.environment.drifts else problem.optimum.size,
             "last_round": problem.environment.last_round,
             "bounds": [float(bound) for bound in problem.bounds],
             "sense": problem.sense,
@@ -171,6 +176,17 @@ def simulate(
             "parameters": [_parameters(task) for task in tasks],
         },
     )
+
+
+def _kind(regret: RegretKind, problem: Problem) -> RegretKind:
+    """The kind of regret, by its name."""
+    if not problem.environment.drifts:
+        return regret
+    if regret in ("realised", "ratio"):
+        raise BadArgument(
+            f"regret must be 'dynamic' or 'static' in a world that drifts, {problem.environment!r}, got {regret!r}"
+        )
+    return "dynamic" if regret == "expected" else regret
 
 
 def _names(policies: list[IndexPolicy]) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from semibandits.agent import IndexAgent, Scale, Uncovered
 from semibandits.problem import Problem
-from semibandits.types import IndexPolicy, total
+from semibandits.simulation import comparator
+from semibandits.types import IndexPolicy, Weights, total
 
-RegretKind = Literal["expected", "realised", "ratio"]
+RegretKind = Literal["expected", "realised", "ratio", "dynamic", "static"]
 Recorded = Literal["counts", "solutions"]
 
 Tick = Callable[[int], None]
@@ -42,8 +43,16 @@ class Task(NamedTuple):
 
     @property
     def reference(self) -> float:
-        """What regret is measured against in every round, but for realised regret."""
+        """What regret is measured against in every round, but for realised regret and worlds that drift."""
         return self.problem.target if self.kind == "ratio" else total(self.problem.means, self.problem.optimum)
+
+    @property
+    def drifts(self) -> bool:
+        return self.problem.environment.drifts
+
+    def references(self) -> Weights:
+        """The same for each round of a world that drifts."""
+        return comparator.reference(self.problem, self.horizon, static=self.kind == "static")
 
     @property
     def sign(self) -> float:

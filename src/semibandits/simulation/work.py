@@ -16,6 +16,7 @@ from semibandits.simulation import loop
 from semibandits.simulation.engine import Cannot, Engine
 from semibandits.simulation.progress import Progress
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.types import means_in
 
 EngineName = Literal["auto", "compiled", "plain"]
 
@@ -189,7 +190,7 @@ def _long(task: Task, runs: int) -> bool:
     """Whether plain runs take long enough to start processes for them, judged by one call of the oracle."""
     for _ in range(2):  # the first call may have to warm up
         started = time.perf_counter()
-        solve(task.problem.feasible, task.sign * task.problem.means)
+        solve(task.problem.feasible, task.sign * means_in(task.problem.environment, 1))
     return (time.perf_counter() - started + ROUND_SECONDS) * task.horizon * runs > FEW_SECONDS
 
 

@@ -37,6 +37,7 @@ class Facts:
     def __init__(self, problem: Problem) -> None:
         if not isinstance(problem, Problem):
             raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
+        _ = problem.means  # there are none where they drift
         self.problem = problem
         self.L = problem.n_items
         self.K = max(problem.max_size, 1)
