@@ -166,16 +166,25 @@ def top_k(n_items: int, k: int) -> sb.Problem:
     return sb.Problem(sb.sets.TopK(n_items, k), sb.environments.Bernoulli(means))
 
 
-def play(problem: sb.Problem, *, horizon: int, runs: int, threads: int = 1, seed: int = 0) -> NDArray[np.float64]:
-    """The regret of our CombUCB1 after `horizon` rounds, run by run."""
+def play(
+    problem: sb.Problem,
+    policy: sb.IndexPolicy | None = None,
+    *,
+    horizon: int,
+    runs: int,
+    threads: int = 1,
+    seed: int = 0,
+) -> NDArray[np.float64]:
+    """The regret of a policy of ours (CombUCB1 unless said otherwise) after `horizon` rounds, run by run."""
     result = sb.simulate(
         problem,
-        sb.policies.CombUCB1(),
+        policy or sb.policies.CombUCB1(),
         horizon=horizon,
         runs=runs,
         seed=seed,
         threads=threads,
         checkpoints=[horizon],
+        engine="compiled",
         progress=False,
     )
     regret: NDArray[np.float64] = result.regret[0, :, -1]

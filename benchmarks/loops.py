@@ -73,3 +73,17 @@ def numpy_top_k(means: np.ndarray, k: int, horizon: int, generator: np.random.Ge
         counts[chosen] += 1
         regret += optimum - means[chosen].sum()
     return float(regret)
+
+
+def numpy_thompson(means: np.ndarray, k: int, horizon: int, generator: np.random.Generator) -> float:
+    """Thompson sampling with Beta distributions for the top k of some items: regret."""
+    successes, failures = np.ones(means.size), np.ones(means.size)
+    best, gained = float(np.sort(means)[-k:].sum()), 0.0
+    for _ in range(horizon):
+        drawn = generator.beta(successes, failures)
+        chosen = np.argpartition(drawn, means.size - k)[-k:]
+        weights = generator.random(k) < means[chosen]
+        successes[chosen] += weights
+        failures[chosen] += ~weights
+        gained += float(means[chosen].sum())
+    return horizon * best - gained

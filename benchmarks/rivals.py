@@ -4,17 +4,18 @@
 
 The folders are clones of
 
-    https://github.com/jkomiyama/multiplaybanditlib    C++, its CUCB
+    https://github.com/jkomiyama/multiplaybanditlib    C++, its CUCB and its Thompson sampling
     https://github.com/diku-dk/CombSemiBandits         NumPy, its CombUCB
     https://github.com/SMPyBandits/SMPyBandits         NumPy, its UCB with multiple plays
 
 of which nothing is changed or copied: a small driver is written into a temporary folder, built and run there. A rival
 that needs packages of its own can have its own interpreter (`--python`).
 
-All of them play the same instances: Bernoulli items, means 0.6 for k of them and 0.4 for the others, the same index
-(mean plus sqrt(1.5 log t / count)), each chosen item observed. The regret of every rival is checked against a NumPy
-loop with the same clock: the first and the third count chosen items, log(k t), where the paper counts rounds. Only
-their rounds are timed; ours is the whole call of `simulate`, 32 runs side by side, compiled before.
+All of them play the same instances: Bernoulli items, means 0.6 for k of them and 0.4 for the others, each chosen item
+observed, the same index (mean plus sqrt(1.5 log t / count)), or Thompson sampling with Beta distributions. The regret
+of every rival is checked against a NumPy loop with the same clock: the first and the third count chosen items,
+log(k t), where the paper counts rounds. Only their rounds are timed; ours is the whole call of `simulate`, 32 runs side
+by side, compiled before.
 """
 
 import argparse
@@ -31,9 +32,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+import semibandits as sb
 from common import Goal, Mean, Table, in_turn, machine, play, print_document, timed, top_k
-from engine import LANES, first_call
-from loops import numpy_top_k
+from engine import LANES
+from loops import numpy_thompson, numpy_top_k
 
 SIZES = ((20, 4), (100, 10), (1000, 50))
 REPEATS = 7
@@ -41,6 +43,7 @@ TIME_LIMIT = 300
 """Seconds that a rival may take for one run."""
 REFERENCE_RUNS = 8
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+UCB = sb.policies.CombUCB1()
 Ran = dict[str, float]
 """What a driver prints: `seconds` and `regret`."""
 
@@ -51,7 +54,7 @@ CPP = """
 
 #include "bandit/util.hpp"
 #include "arm/arm_bernoulli.hpp"
-#include "policy/policy_ucb.hpp"
+#include "policy/POLICY_HEADER.hpp"
 #include "bandit/simulator.hpp"
 
 int main(int argc, char **argv)
@@ -61,7 +64,7 @@ int main(int argc, char **argv)
     std::vector<bandit::ArmPtr> arms;
     for (int i = 4; i < argc; i++)
         arms.push_back(std::make_shared<bandit::BernoulliArm>(std::atof(argv[i])));
-    std::vector<bandit::PolicyPtr> policies{std::make_shared<bandit::UCBPolicy>(arms.size(), 1.5)};
+    std::vector<bandit::PolicyPtr> policies{std::make_shared<bandit::POLICY_MADE};
     bandit::RoundwiseLog log(arms.size(), 1, rounds + 1);  // it numbers rounds from 1
     bandit::Simulator<bandit::RoundwiseLog> simulator(arms, policies, k);
     const auto start = std::chrono::steady_clock::now();
@@ -130,10 +133,17 @@ class Rival:
     horizons: tuple[int, int, int]
     counts_items: bool
     """Whether its clock counts chosen items, not rounds."""
+    policy: sb.IndexPolicy = UCB
+
+    def reference(self, means: NDArray[np.float64], k: int, horizon: int, generator: np.random.Generator) -> float:
+        """The regret of one run of a NumPy loop that does the same."""
+        if isinstance(self.policy, sb.policies.CTS):
+            return numpy_thompson(means, k, horizon, generator)
+        return numpy_top_k(means, k, horizon, generator, ticks=k if self.counts_items else 1)
 
 
-def prepare_cpp(clone: Path, folder: Path, python: str) -> list[str]:
-    (folder / "driver.cpp").write_text(CPP)
+def prepare_cpp(header: str, made: str, clone: Path, folder: Path, python: str) -> list[str]:
+    (folder / "driver.cpp").write_text(CPP.replace("POLICY_HEADER", header).replace("POLICY_MADE", made))
     program = str(folder / "driver")
     flags = ["-std=c++17", "-O3", "-march=native", "-I", str(clone)]
     compiler = os.environ.get("CXX", "c++")
@@ -147,11 +157,25 @@ def prepare_python(driver: str, clone: Path, folder: Path, python: str) -> list[
 
 
 RIVALS = {
-    "multiplaybanditlib": Rival("multiplaybanditlib (C++)", prepare_cpp, (200_000, 50_000, 10_000), True),
-    "combsemibandits": Rival(
-        "CombSemiBandits", partial(prepare_python, COMB_SEMI_BANDITS), (20_000, 20_000, 5_000), False
-    ),
-    "smpybandits": Rival("SMPyBandits", partial(prepare_python, SMPY_BANDITS), (20_000, 20_000, 5_000), True),
+    "multiplaybanditlib": [
+        Rival(
+            "multiplaybanditlib (C++)",
+            partial(prepare_cpp, "policy_ucb", "UCBPolicy>(arms.size(), 1.5)"),
+            (200_000, 50_000, 10_000),
+            True,
+        ),
+        Rival(
+            "multiplaybanditlib (C++), Thompson sampling",
+            partial(prepare_cpp, "policy_ts", "ThompsonBinaryPolicy>(arms.size())"),
+            (200_000, 50_000, 5_000),
+            False,
+            sb.policies.CTS(),
+        ),
+    ],
+    "combsemibandits": [
+        Rival("CombSemiBandits", partial(prepare_python, COMB_SEMI_BANDITS), (20_000, 20_000, 5_000), False)
+    ],
+    "smpybandits": [Rival("SMPyBandits", partial(prepare_python, SMPY_BANDITS), (20_000, 20_000, 5_000), True)],
 }
 
 
@@ -171,7 +195,7 @@ def race_of_size(
     rival: Rival, run_driver: Callable[..., Ran], n_items: int, k: int, horizon: int, repeats: int, table: Table
 ) -> None:
     problem = top_k(n_items, k)
-    first_call(problem)
+    play(problem, rival.policy, horizon=100, runs=LANES)
     regrets: list[float] = []
 
     def theirs() -> float:
@@ -179,19 +203,22 @@ def race_of_size(
         regrets.append(ran["regret"])
         return horizon / ran["seconds"]
 
-    taken = timed(partial(play, problem, horizon=horizon, runs=LANES))
+    ours_again = partial(play, problem, rival.policy, horizon=horizon, runs=LANES)
+    taken = timed(ours_again)
     their_speed, our_speed = in_turn([theirs, lambda: horizon * LANES / taken()], repeats)
     row: dict[str, str | float] = {"items": n_items, "k": k, "rounds": horizon}
     table.rows.append({**row, rival.name: their_speed, "ours": our_speed, "ours / theirs": our_speed / their_speed})
 
-    ours = Mean.of(play(problem, horizon=horizon, runs=LANES))
-    loop = partial(numpy_top_k, problem.means, k, horizon, ticks=k if rival.counts_items else 1)
-    references = [loop(np.random.default_rng(run)) for run in range(REFERENCE_RUNS)]
+    ours = Mean.of(ours_again())
+    generators = [np.random.default_rng(run) for run in range(REFERENCE_RUNS)]
+    references = [rival.reference(problem.means, k, horizon, generator) for generator in generators]
     reference = Mean(float(np.mean(references)), ours.deviation, REFERENCE_RUNS)  # few runs say little of their spread
     found = Mean.of(regrets)
     what = f"({n_items}, {k}): regret {found}, NumPy loop with its clock {reference}: standard errors apart"
     table.goals.append(Goal(what, reference.distance(found), 4.0, check=True))
     table.notes.append(f"({n_items}, {k}): regret of ours {ours}")
+    if isinstance(rival.policy, sb.policies.CTS):
+        table.goals.append(Goal(f"({n_items}, {k}): times as fast", our_speed / their_speed, 10.0, at_most=False))
 
 
 def run(command: list[str], k: int, horizon: int, seed: int, means: NDArray[np.float64]) -> Ran:
@@ -211,8 +238,8 @@ def run(command: list[str], k: int, horizon: int, seed: int, means: NDArray[np.f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Public simulators of top-k bandits, raced against ours.")
-    for option, rival in RIVALS.items():
-        parser.add_argument(f"--{option}", type=Path, metavar="DIR", help=f"a clone of {rival.name}")
+    for option, rivals in RIVALS.items():
+        parser.add_argument(f"--{option}", type=Path, metavar="DIR", help=f"a clone of {rivals[0].name}")
     parser.add_argument("--python", default=sys.executable, help="the interpreter for rivals in Python")
     parser.add_argument("--quick", action="store_true", help="few rounds, only to see that all of it runs")
     parser.add_argument("--json", action="store_true", help="print a JSON document and nothing else")
@@ -223,11 +250,11 @@ def main() -> None:
     if not chosen.json:
         print(", ".join(f"{what} {found}" for what, found in machine().items()), "\n")
     tables = []
-    for option, clone in clones.items():
+    for rival, clone in ((rival, clone) for option, clone in clones.items() for rival in RIVALS[option]):
         try:
-            table = race(RIVALS[option], clone, chosen.python, chosen.quick)
+            table = race(rival, clone, chosen.python, chosen.quick)
         except (OSError, subprocess.SubprocessError) as error:
-            table = Table(f"{RIVALS[option].name} could not be raced", notes=[f"{error!s:.200}"])
+            table = Table(f"{rival.name} could not be raced", notes=[f"{error!s:.200}"])
         tables.append(table)
         if not chosen.json:
             print(table, flush=True)

@@ -1,7 +1,8 @@
 """Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
 
 The two problems of the paper with their item numbers; regret as `SimulationResult.plot`, and sets as their `draw`, show
-them; the constants of the bounds, and the experiment on their tightness (about a minute; Matplotlib).
+them; the constants of the bounds, the experiment on their tightness, and all policies side by side (some minutes;
+Matplotlib).
 """
 
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import semibandits as sb
-from semibandits.experiments import constants, tightness
+from semibandits.experiments import choosing, constants, tightness
 
 FOLDER = Path(__file__).parent / "img"
 STYLE = (
@@ -98,10 +99,14 @@ def bounds(problem: sb.Problem, path: Path) -> None:
 
 
 def save(ax: Any, path: Path) -> None:
+    save_figure(ax.figure, path)
+
+
+def save_figure(figure: Any, path: Path) -> None:
     import matplotlib
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": ""}):
-        ax.figure.savefig(path, metadata={"Date": None})
+        figure.savefig(path, metadata={"Date": None})
 
 
 def sets(path: Path) -> None:
@@ -143,3 +148,6 @@ if __name__ == "__main__":
     bounds(sb.problems.k_path(n_items=32, k=4, gap=0.8), FOLDER / "bounds_k_path.svg")
     save(constants.draw(), FOLDER / "constants.svg")
     save(tightness.draw(tightness.run()), FOLDER / "tightness.svg")
+    save_figure(choosing.draw(choosing.run()), FOLDER / "choosing.svg")
+    title = "top 4 of 20, a change in round 20,000"
+    save_figure(choosing.draw({title: choosing.run_changing()}), FOLDER / "change.svg")

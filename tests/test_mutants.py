@@ -36,7 +36,7 @@ MUTANTS = {
         "best = totals.size - 1 - int(np.argmax(totals[::-1]))",
     ),
 }
-HUNTERS = ["tests/policies", "tests/test_learner.py", "tests/test_rng.py", "tests/sets/test_ties.py"]
+HUNTERS = ["tests/policies/test_combucb1.py", "tests/test_learner.py", "tests/test_rng.py", "tests/sets/test_ties.py"]
 
 # In what only machine code does.
 BLOCK, TOP_K, PATHS = "simulation/block.py", "sets/top_k_in_lanes.py", "sets/paths_in_lanes.py"
@@ -72,9 +72,19 @@ ENGINE_MUTANTS = {
     "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),
     "padding counts": (
         "simulation/engine.py",
-        "means=np.append(problem.means, 0.0)",
-        "means=np.append(problem.means, 0.5)",
+        "np.append(problem.means, 0.0)",
+        "np.append(problem.means, 0.5)",
     ),
+}
+LANE_MUTANTS = {
+    "always the same second attempt": (
+        BLOCK,
+        "below(view[3][POLICY, lane], attempt)",
+        "below(view[3][POLICY, lane], 1)",
+    ),
+    "another round leaves the window": (BLOCK, "round - ring.shape[0]", "round - ring.shape[0] + 1"),
+    "nothing leaves the window": (BLOCK, "if oldest > 0:", "if oldest > 10**9:"),
+    "rejected scores stay": (BLOCK, "if new > 0:", "if new > 32:"),
 }
 # In oracles: which families notice.
 SET_MUTANTS = {
@@ -117,7 +127,45 @@ THEORY_MUTANTS = {
         '"exact oracle", lambda facts: True',
     ),
 }
-ALL = {**MUTANTS, **ENGINE_MUTANTS, **SET_MUTANTS, **THEORY_MUTANTS}
+POLICY_MUTANTS = {
+    "KL-UCB with 3 log log t": ("policies/kl_ucb.py", "c: float = 2.0", "c: float = 3.0"),
+    "KL-UCB a round late": ("policies/kl_ucb.py", "(log(round) + p[0]", "(log(max(round - 1, 1)) + p[0]"),
+    "KL-UCB not lifted": ("policies/kl_ucb.py", "LIFT = 1e-7", "LIFT = 0.0"),
+    "KL-UCB with a coarser series": ("policies/kl_ucb.py", "1.25 * z", "1.2 * z"),
+    "UCB-V with 3 log t / T": ("policies/ucb_v.py", "+ 3.0 * e", "+ 1.0 * e"),
+    "UCB-V with half the variance": ("policies/ucb_v.py", "sqrt(2.0 * where", "sqrt(1.0 * where"),
+    "CMOSS in natural logarithms": ("policies/cmoss.py", "math.log2(size)", "math.log(size)"),
+    "CMOSS without K": ("policies/cmoss.py", "size / (game.n_items *", "1.0 / (game.n_items *"),
+    "OMM with 1.5": ("policies/omm.py", "return (2.0,)", "return (1.5,)"),
+    "OMM anywhere": ("policies/omm.py", "if not feasible.matroid:", "if False:"),
+    "Beta(2, .)": ("policies/cts.py", "return beta_with(1.0 + s[2]", "return beta_with(2.0 + s[2]"),
+    "a threshold for a coin": (
+        "policies/cts.py",
+        "where(uniform(key, item) < x, 1.0, 0.0)",
+        "where(0.5 < x, 1.0, 0.0)",
+    ),
+    "sigma squared": ("policies/gaussian_cts.py", "return (self.sigma,)", "return (self.sigma * self.sigma,)"),
+    "no boost of K + 2": ("policies/bg_cts.py", "game.max_size + 2.0", "game.max_size + 1.0"),
+    "half the boost": ("policies/bg_cts.py", "2.0 * (1.0 + self.lam)", "1.0 + self.lam"),
+    "CL-SG with 0.2": ("policies/cl_sg.py", "gamma: float = 0.1", "gamma: float = 0.2"),
+    "CL-SG with T": ("policies/cl_sg.py", "1.0 / sqrt(count + 1.0)", "1.0 / sqrt(count)"),
+    "exploring twice as rarely": (
+        "policies/epsilon_greedy.py",
+        "exp(-p[1] * log(round))",
+        "exp(-2.0 * p[1] * log(round))",
+    ),
+    "exploring a round less": (
+        "policies/explore_then_commit.py",
+        "(where(round <= p[0], 1.0, 0.0),)",
+        "(where(round < p[0], 1.0, 0.0),)",
+    ),
+    "n^(1/2) rounds": ("policies/explore_then_commit.py", "2.0 / 3.0", "1.0 / 2.0"),
+    "gamma with 0.3": ("draws.py", "shape - 1.0 / 3.0", "shape - 0.3"),
+    "beta with half the chance": ("draws.py", "log_chance + log_other", "log_chance"),
+    "normal with 1.9": ("draws.py", "sqrt(-2.0 * ln(", "sqrt(-1.9 * ln("),
+    "a coarser logarithm": ("kernel/elementary.py", "0.39999999999899444", "0.4000000001"),
+}
+ALL = {**MUTANTS, **ENGINE_MUTANTS, **LANE_MUTANTS, **SET_MUTANTS, **THEORY_MUTANTS, **POLICY_MUTANTS}
 
 
 def hunt(folder: Path, mutant: tuple[str, str, str] | None, hunters: list[str]) -> "subprocess.CompletedProcess[str]":
@@ -146,6 +194,12 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
     hunters = SET_HUNTERS if mutant in SET_MUTANTS else HUNTERS
     if mutant in THEORY_MUTANTS:
         hunters = ["tests/theory"]
+    if mutant in POLICY_MUTANTS:
+        name = Path(ALL[mutant][0]).stem
+        folder = "tests/policies/" if ALL[mutant][0].startswith("policies/") else "tests/"
+        hunters = [f"{folder}test_{name}.py", "-k", "not regret and not wrong_constants"]
+    if mutant in LANE_MUTANTS:
+        hunters = ["tests/simulation/test_policies_on_sets.py", "-k", "CTS or Window"]
     if mutant in ENGINE_MUTANTS:
         hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"]
     result = hunt(tmp_path, ALL[mutant], hunters)

@@ -288,12 +288,12 @@ class IndexAgent:
         self.latest = latest
         for round, items, x in observed:
             self._remember(round, items, x)
-        counts = np.bincount(
-            np.concatenate([items for parts in self.recent.values() for items, _ in parts] or [np.empty(0, np.int64)]),
-            minlength=self.feasible.n_items,
-        )
-        if self.policy.window and not np.array_equal(counts, self.stats[0]):
-            raise BadArgument("the observations of the window and the counts contradict each other")
+        parts = [part for parts in self.recent.values() for part in parts]
+        items = np.concatenate([items for items, _ in parts] or [np.empty(0, dtype=np.int64)])
+        counts = np.bincount(items, minlength=self.feasible.n_items)
+        sums = np.bincount(items, np.concatenate([x for _, x in parts] or [np.empty(0)]), self.feasible.n_items)
+        if self.policy.window and not (np.array_equal(counts, self.stats[0]) and np.allclose(sums, self.stats[1])):
+            raise BadArgument("the observations of the window and the statistics contradict each other")
         for old in sorted(round for round in self.recent if round <= latest - self.policy.window):
             self._forget(old)
 

@@ -187,7 +187,7 @@ class Learner:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """T(e): the observations of each item."""
+        """T(e): the observations of each item; of a policy that forgets, those it has not forgotten."""
         with self._lock:
             return np.array(self._agent.stats[0], dtype=np.int64)
 
@@ -206,8 +206,9 @@ class Learner:
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Confidence intervals of the items' mean weights, shape (n_items, 2).
 
-        Each holds with the given probability for all rounds at once, however the decisions were made: Hoeffding's
-        inequality with error (1 - confidence) / (T(T+1)) at the T-th observation. Items never observed have the bounds.
+        Each holds with the given probability for all rounds at once, however the decisions were made, as long as the
+        means stay what they are: Hoeffding's inequality with error (1 - confidence) / (T(T+1)) at the T-th observation.
+        Items never observed have the bounds.
         """
         check_confidence(confidence)
         with self._lock:
@@ -336,7 +337,8 @@ class Learner:
     def _observed(self, saved: state.SavedRound, last: int) -> tuple[int, Items, Weights]:
         """What one round of a window saw."""
         items, x = self._inputs.items(saved.items), np.array(saved.x, dtype=np.float64)
-        if items.shape != x.shape or not ((x >= 0.0) & (x <= 1.0)).all() or saved.round > last:
+        sound = items.shape == x.shape and len(set(saved.items)) == items.size and ((x >= 0.0) & (x <= 1.0)).all()
+        if not sound or saved.round > last:
             raise BadArgument(f"the observations of round {saved.round} are out of range")
         return saved.round, items, x
 
@@ -378,7 +380,7 @@ def _saved_policy(policy: Any) -> state.SavedPolicy:
 
 
 def _policy(saved: state.SavedPolicy) -> IndexPolicy:
-    if saved.parameters is None or saved.name not in policies.__all__:
+    kind = getattr(policies, saved.name, None) if saved.name in policies.__all__ else None
+    if saved.parameters is None or not (isinstance(kind, type) and issubclass(kind, IndexPolicy)):
         raise BadArgument(f"the policy {saved.name} cannot be made from a file: pass it as policy=")
-    policy: IndexPolicy = getattr(policies, saved.name)(**saved.parameters)
-    return policy
+    return kind(**saved.parameters)

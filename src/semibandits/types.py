@@ -184,6 +184,8 @@ class Environment(ABC):
     n_items: int
     bounds: Bounds
     means: Weights
+    independent: bool = False
+    """Whether the items' weights are known to be independent of each other."""
     drifts: bool = False
     """True: the means change from round to round, and `means(round)` is a method."""
     batched: bool = False

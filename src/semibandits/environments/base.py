@@ -77,6 +77,7 @@ class Independent(Environment):
             # A group's coin is that of its first item.
             _, first, self.groups = np.unique(names, return_index=True, return_inverse=True)
             self.tables = (*tables, first[self.groups].astype(np.uint64))
+        self.independent = self.groups is None or first.size == self.n_items
 
     def drawing(self) -> DrawFunction:
         return _drawing(type(self).quantile, self.groups is not None)

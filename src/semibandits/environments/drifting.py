@@ -32,6 +32,7 @@ class Drifting(Environment):
     """
 
     drifts = True
+    independent = True
     bounds = (0.0, 1.0)
 
     def __init__(self, means: ArrayLike, starts: ArrayLike, smooth: bool = False) -> None:

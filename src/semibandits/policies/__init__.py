@@ -14,6 +14,7 @@ from semibandits.policies.gaussian_cts import GaussianCTS
 from semibandits.policies.kl_ucb import KLUCB
 from semibandits.policies.omm import OMM
 from semibandits.policies.random_solutions import Random
+from semibandits.policies.recommendation import Recommendation, recommend
 from semibandits.policies.sliding_window import SlidingWindow
 from semibandits.policies.ucb_v import UCBV
 
@@ -33,5 +34,7 @@ __all__ = [
     "Fixed",
     "GaussianCTS",
     "Random",
+    "Recommendation",
     "SlidingWindow",
+    "recommend",
 ]

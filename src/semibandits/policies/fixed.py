@@ -9,8 +9,10 @@ from semibandits.errors import BadArgument, InfeasibleSolution
 from semibandits.policies.counted import Counted
 from semibandits.types import Clock, FeasibleSet, Game, Params, Scalar, Stats
 
-WANTED = 1e6
-"""The score of the items to choose, on a scale where weights are from 0 to 1; of the others it is minus that."""
+WANTED = 1e12
+"""The score of the items to choose, on a scale where weights are from 0 to 1; of the others it is minus that.
+
+So large that it outweighs bounds far from 0."""
 
 
 @dataclass(frozen=True)

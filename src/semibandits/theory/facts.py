@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import sets
-from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.problem import Problem
@@ -68,10 +67,7 @@ class Facts:
 
     @property
     def independent_items(self) -> bool:
-        world = self.problem.environment
-        return isinstance(world, Independent) and (
-            world.groups is None or np.unique(world.groups).size == world.n_items
-        )
+        return self.problem.environment.independent
 
     @property
     def coins(self) -> bool:
