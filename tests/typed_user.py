@@ -43,6 +43,15 @@ def experiment() -> float:
     return result.summary()[0].mean + problem.gap([0]) + float(result.regret[0, 0, -1])
 
 
+def policies() -> float:
+    world = sb.environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 5])
+    problem = sb.Problem(sb.sets.TopK(2, 1), world)
+    advice: sb.policies.Recommendation = sb.policies.recommend(problem, horizon=10)
+    players: list[sb.IndexPolicy] = [advice.policy, sb.policies.CTS(), sb.policies.Clairvoyant(problem)]
+    result = sb.simulate(problem, players, horizon=10, runs=2, seed=0, regret="static")
+    return float(result.regret[0, 0, -1]) + float(world.means(3)[0]) + problem.at(3).min_gap
+
+
 def theory() -> float:
     problem = sb.problems.grid_path(m=2, sigma=0.4)
     result = sb.simulate(problem, sb.policies.CombUCB1(), horizon=10, runs=2, seed=0)

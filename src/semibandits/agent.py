@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits.errors import BadArgument, UncoveredItems, Unsupported
+from semibandits.scoring import Scores
 from semibandits.sets.base import solve
 from semibandits.types import (
     Bounds,
-    Clock,
     FeasibleSet,
     Game,
     IndexPolicy,
@@ -25,9 +25,6 @@ from semibandits.types import (
 )
 
 Uncovered = Literal["error", "ignore"]
-
-MOST_ATTEMPTS = 100
-"""To draw a score again that was rejected; what is NaN then is an error."""
 
 
 def _same(x: Scalar, lo: float, hi: float) -> Scalar:
@@ -129,6 +126,7 @@ class IndexAgent:
         self.recent: dict[int, list[tuple[Items, Weights]]] = {}
         self.latest = 0
         self._rows = tuple(self.stats)
+        self._score = Scores(policy, self.params, self.stats)
         self._item_numbers = np.arange(feasible.n_items, dtype=np.uint64)
         self._uncovered = uncovered
         self._ignored = np.zeros(feasible.n_items, dtype=bool)
@@ -208,24 +206,8 @@ class IndexAgent:
 
     def scores(self, round: int) -> Weights:
         """U_t on the policy's scale."""
-        key = self._key(self._policy_key, round)
-        clock = self.policy.clock(round, key, self.params)
-        scores: Weights = self.policy.score(self._rows, clock, key, self._item_numbers, self.params)
-        if any(scores is row for row in self._rows):  # an oracle may write into what it is given
-            scores = scores.copy()
-        if self.policy.redraws:
-            self._draw_again(scores, clock, key)
+        scores = self._score(round, self._key(self._policy_key, round))
         return scores if self.feasible.signed else np.minimum(scores, 1.0)
-
-    def _draw_again(self, scores: Weights, clock: Clock, key: int) -> None:
-        """Fills in the scores that are NaN, each attempt with a key of its own."""
-        for attempt in range(1, MOST_ATTEMPTS):
-            again = np.flatnonzero(np.isnan(scores))
-            if again.size == 0:
-                return
-            stats = tuple([row[again] for row in self._rows])
-            numbers = self._item_numbers[again]
-            scores[again] = self.policy.score(stats, clock, int(rng.below(key, attempt)), numbers, self.params)
 
     def learn(self, round: int, items: Items, x: Weights, initial: bool) -> None:
         """Takes in the weights, scaled to [0, 1], of items chosen in that round (by Init or not)."""

@@ -5,7 +5,7 @@ A function made of arithmetic, of `where`, `sqrt`, `log`, `ln`, `exp`, `turn` an
 machine code, with equal results bit for bit.
 """
 
-from semibandits.kernel.compiler import LANES, bound, compiled, foreign, lane_loops, placeholder
+from semibandits.kernel.compiler import LANES, bound, compiled, foreign, is_ours, lane_loops, placeholder
 from semibandits.kernel.elementary import exp, ln, turn
 from semibandits.kernel.maths import (
     as_index,
@@ -32,6 +32,7 @@ __all__ = [
     "compiled",
     "exp",
     "foreign",
+    "is_ours",
     "lane_loops",
     "ln",
     "log",

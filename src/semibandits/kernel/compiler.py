@@ -128,7 +128,7 @@ class _Compiler:
             self._made_of.append(self._seen[function])
             return
         self._seen[function] = len(self._seen)
-        self.ours &= _is_ours(function)
+        self.ours &= is_ours(function)
         self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__, _has_lane_loops(function)]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
@@ -191,8 +191,9 @@ def _has_lane_loops(function: FunctionType) -> bool:
     return getattr(function, "lane_loops", False) is True
 
 
-def _is_ours(function: FunctionType) -> bool:
-    return function.__code__.co_filename.startswith(PACKAGE)
+def is_ours(function: Any) -> bool:
+    """Whether it is a plain function of this package."""
+    return isinstance(function, FunctionType) and function.__code__.co_filename.startswith(PACKAGE)
 
 
 def _is_primitive(value: Any) -> bool:
@@ -228,7 +229,7 @@ def foreign(function: Any, seen: frozenset[Any] = frozenset()) -> str:
     where = f"{function.__name__}() uses"
     before: dis.Instruction | None = None
     module: Any = None
-    for step in () if _is_ours(function) else dis.get_instructions(function):
+    for step in () if is_ours(function) else dis.get_instructions(function):
         if step.argrepr in ("**", "**="):
             if before is None or before.argval != 2:
                 return f"{where} a power: write products, or a square as x ** 2"

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandits.agent import MOST_ATTEMPTS
 from semibandits.kernel import LANES, lane_loops, placeholder
 from semibandits.rng import below
+from semibandits.scoring import MOST_ATTEMPTS
 
 clock, observe, forget, score = (placeholder(name) for name in ("clock", "observe", "forget", "score"))
 draw, mean = placeholder("draw"), placeholder("mean")

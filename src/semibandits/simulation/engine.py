@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits.agent import IndexAgent
 from semibandits.kernel import LANES, bound, foreign, score_of
+from semibandits.kernel.tuples import loader, storer
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.simulation.tuples import loader, storer
 from semibandits.types import Arrays, IndexPolicy, Solver, is_float, up_to_date
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
