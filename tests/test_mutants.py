@@ -160,6 +160,18 @@ POLICY_MUTANTS = {
         "(where(round < p[0], 1.0, 0.0),)",
     ),
     "n^(1/2) rounds": ("policies/explore_then_commit.py", "2.0 / 3.0", "1.0 / 2.0"),
+    "a window that is no clock": (
+        "policies/sliding_window.py",
+        "log(min(max(round - 1, 1), p[1]))",
+        "log(max(round - 1, 1))",
+    ),
+    "forgotten items are no hope": (
+        "policies/sliding_window.py",
+        "(s[1] * s[2] + c[0]), 1.0 + c[0])",
+        "(s[1] * s[2] + c[0]), 1.0)",
+    ),
+    "discounted a round more": ("policies/discounted.py", "exp((round - 1.0) * p[2])", "exp(round * p[2])"),
+    "late feedback counts in full": ("policies/discounted.py", "exp((later - round) * p[2])", "1.0 + 0.0 * round"),
     "gamma with 0.3": ("draws.py", "shape - 1.0 / 3.0", "shape - 0.3"),
     "beta with half the chance": ("draws.py", "log_chance + log_other", "log_chance"),
     "normal with 1.9": ("draws.py", "sqrt(-2.0 * ln(", "sqrt(-1.9 * ln("),

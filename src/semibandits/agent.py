@@ -1,7 +1,7 @@
 """A policy at work on a set: what the live learner and the simulation share, so that both decide alike."""
 
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,11 +100,13 @@ class IndexAgent:
         horizon: int = 0,
         uncovered: Uncovered = "error",
     ) -> None:
-        if not isinstance(policy, IndexPolicy):
-            raise BadArgument(f"policy must be an IndexPolicy, got {policy!r:.200}")
+        given: Any = policy
+        if not isinstance(given, IndexPolicy):
+            hint = ": an instance, such as CTS(), is wanted, not the class" if isinstance(given, type) else ""
+            raise BadArgument(f"policy must be an IndexPolicy, got {policy!r:.200}{hint}")
         if policy.needs_horizon and horizon == 0:
             raise BadArgument(
-                f"{policy!r} needs to know the horizon, which a live learner does not: its parameters may do without"
+                f"{policy!r} needs to know the horizon, which a live learner does not{policy.instead_of_horizon}"
             )
         self.feasible = feasible
         self.policy = policy

@@ -314,9 +314,13 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
         if not fine.all():
             at = int(np.argmin(fine))
             raise ConformanceError(
-                f"scores must be finite, got {scores[at]} in round {round} for {[float(row[at]) for row in stats]}"
+                f"scores must be finite, got {scores[at]} in round {round} for {[float(row[at]) for row in stats]} "
+                "(NaN that asks for another draw needs redraws = True)"
             )
         _same(policy.score, scores, (stats, clock, key, numbers, p))
+        if not policy.random:
+            again = policy.score(stats, _call(policy.clock, "", round, 1, p), 1, numbers, p)
+            _demand(np.array_equal(again, scores), "scores depend on the key: say random = True")
         x = generator.random(trials) if round > 2 else generator.integers(0, 2, trials).astype(np.float64)
         after = _call(policy.observe, "on arrays", stats, x, round, key, numbers, p)
         _demand(len(after) == len(prior), f"observe must return {len(prior)} numbers, got {len(after)}")

@@ -239,6 +239,8 @@ class IndexPolicy(ABC):
     init: Init = "all"
     """How to begin: the paper's Init, Init that keeps every observation, or no separate phase."""
     needs_horizon: bool = False
+    instead_of_horizon: ClassVar[str] = ""
+    """What to say to those who do not know it."""
     random: ClassVar[bool] = True
     """Whether the functions use their `key`; where not, they are given 0 and nothing is spent on it."""
     redraws: ClassVar[bool] = False

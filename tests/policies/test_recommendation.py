@@ -21,7 +21,7 @@ coins = environments.Bernoulli
 long_paths = problems.grid_path(m=8, sigma=0.2)
 CASES: dict[str, tuple[Any, str, str]] = {
     "independent, exact": (problems.grid_path(m=3, sigma=0.2), "CTS", "independent"),
-    "large solutions": (long_paths, "BGCTS", "16 items"),
+    "large solutions": (long_paths, "GaussianCTS", "16 items"),
     "a matroid, however large": (Problem(sets.TopK(50, 20), coins([0.5] * 50)), "CTS", "matroid"),
     "groups": (problems.k_path(6, 2, 0.5), "KLUCB", "depend"),
     "groups on a matroid": (Problem(sets.TopK(4, 2), coins([0.5] * 4, groups=[0, 0, 1, 1])), "CTS", "matroid"),
@@ -63,15 +63,42 @@ def test_what_is_recommended_can_be_played(name: str) -> None:
 
 
 def test_drift_is_measured_by_the_horizon() -> None:
-    """The lengths of Garivier and Moulines: 2 sqrt(n log n / Υ) and 1 - sqrt(Υ / n) / 4."""
+    """A quarter of the time between changes, or 2 sqrt(n log n / Υ) and 4 sqrt(n / Υ) (Garivier and Moulines)."""
     world = environments.Drifting(np.full((5, 2), 0.5), starts=[1, 1000, 2000, 3000, 4000])
     problem = Problem(sets.TopK(2, 1), world)
     found = policies.recommend(problem, horizon=10_000)
-    assert found.policy == policies.SlidingWindow(304)  # 2 sqrt(10000 · 9.21 / 4) = 303.5
-    assert found.others[0][0] == policies.Discounted(0.995)
+    assert found.policy == policies.SlidingWindow(500, alpha=0.6)
+    assert found.others[0][0] == policies.Discounted(0.998, alpha=0.6)
+    crowded = Problem(sets.TopK(2, 1), environments.Drifting(np.full((101, 2), 0.5), starts=np.arange(101) * 10 + 1))
+    assert policies.recommend(crowded, horizon=1010).policy == policies.SlidingWindow(17, alpha=0.6)  # 16.7
     assert (
         policies.recommend(problem, horizon=2500).reasons[0].startswith("the means drift (2 changes in 2,500 rounds)")
     )
+    assert policies.recommend(problem, horizon=1000).reasons[0].startswith("the means drift (1 change in 1,000 rounds)")
+    assert policies.recommend(problem).reasons[0].startswith("the means drift (4 changes in 8,000 rounds)")
+
+
+def test_what_does_not_change_in_time_is_at_rest() -> None:
+    world = environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 500])
+    assert policies.recommend(Problem(sets.TopK(2, 1), world), horizon=499).policy == policies.CTS()
+    one_row = Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9]], starts=[1]))
+    assert policies.recommend(one_row).policy == policies.CTS()
+
+
+@pytest.mark.parametrize("horizon", [0, -5, 1.5, True, "x", 10**30])
+def test_horizons_that_are_none(horizon: Any) -> None:
+    with pytest.raises(errors.BadArgument, match="horizon must be a whole number"):
+        policies.recommend(sets.TopK(2, 1), horizon=horizon)
+
+
+def test_weights_that_are_no_coins() -> None:
+    """The largest standard deviation of 500 draws, rounded up."""
+    problem = Problem(sets.TopK(3, 1), environments.Uniform([0.0, 40.0, 50.0], [30.0, 50.0, 60.0], bounds=(0.0, 120.0)))
+    found = policies.recommend(problem).policy
+    assert isinstance(found, policies.GaussianCTS)
+    assert found.sigma in (0.07, 0.08)  # 30 / sqrt(12) / 120 = 0.072
+    steady = Problem(sets.TopK(2, 1), environments.Uniform([0.5, 0.5], [0.5, 0.501], bounds=(0.0, 1.0)))
+    assert policies.recommend(steady).policy == policies.GaussianCTS(0.01)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "grid", policies.CTS()])

@@ -234,7 +234,9 @@ def foreign(function: Any, seen: frozenset[Any] = frozenset()) -> str:
             if before is None or before.argval != 2:
                 return f"{where} a power: write products, or a square as x ** 2"
         elif module is not None and not _is_safe(module, str(step.argval)):
-            return f"{where} {module.__name__}.{step.argval}, which is not in semibandits.kernel"
+            ours = module.__name__.startswith("semibandits")
+            why = "which must be imported by its own name" if ours else "which is not in semibandits.kernel"
+            return f"{where} {module.__name__}.{step.argval}, {why}"
         module = None
         if step.opname == "LOAD_GLOBAL":
             value = function.__globals__.get(step.argval, SAFE_BUILTINS if step.argval in SAFE_BUILTINS else None)

@@ -34,7 +34,7 @@ class Entry(NamedTuple):
         return self.policy.__name__
 
 
-SAMPLING = "independent items, exact oracle"
+SAMPLING = "an exact oracle, independent items"
 NONE = "none"
 
 CATALOGUE = (
@@ -47,38 +47,38 @@ CATALOGUE = (
     Entry(
         KLUCB,
         "nothing",
-        "optimistic as CombUCB1, with smaller bounds; no proof for sums of items is known to us",
+        "its confidence bounds are CombUCB1's or tighter; no proof for sums of items is known to us",
         "the safe choice: dependent items, approximate oracles, means near 0 or 1",
     ),
     Entry(
         CTS,
-        SAMPLING,
-        "O(L log n / Δ) (Wang and Chen 2018), and terms that may be exponential in K, but not on matroids",
-        "the smallest regret on most problems; large solutions that share few items can trap it",
+        "an exact oracle; independent items, or a matroid",
+        "O(L log n / Δ) (Wang and Chen 2018), and other terms, exponential in K unless it is a matroid",
+        "coins: the smallest regret on most problems; large solutions that share few items can trap it",
     ),
     Entry(
         GaussianCTS,
         SAMPLING,
         "as CTS, for sub-Gaussian weights, stated by its authors",
-        "weights that are no coins; a small sigma where they vary little",
+        "weights that are no coins (a small sigma where they vary little); large solutions",
     ),
     Entry(
         BGCTS,
         SAMPLING,
-        "O(L log K log n / Δ) and polynomial terms, stated by its authors",
-        "Thompson sampling where solutions are large and share few items",
+        "O(L log K log n / Δ), and other terms polynomial in L and K, stated by its authors",
+        "to have their proof where solutions are large; GaussianCTS has less regret",
     ),
     Entry(
         CLSG,
-        "exact oracle",
+        "an exact oracle",
         "O(sqrt(K L n)) up to logarithms, stated by its authors",
-        "an alternative to CTS that draws one number a round",
+        "where draws are dear: one number a round; more regret than CTS",
     ),
     Entry(
         UCBV,
         "nothing",
         "as CombUCB1 with variances in place of 1/4, stated by its authors",
-        "weights that vary far less than their bounds allow, and many rounds",
+        "weights that vary far less than their bounds allow, very many rounds, no randomness",
     ),
     Entry(
         CMOSS,
@@ -86,7 +86,7 @@ CATALOGUE = (
         "O(log(K) sqrt(K L n)) for K ≤ L/2, stated by its authors; none with anytime=True",
         "a known, short horizon with small gaps",
     ),
-    Entry(OMM, "a matroid", "Σ 16 log n / Δ_e over suboptimal items", "to have a matroid's smaller bounds"),
+    Entry(OMM, "a matroid", "Σ 16 log n / Δ_e over suboptimal items", "to reproduce Kveton et al. 2014"),
     Entry(
         SlidingWindow,
         "an idea of how often things change",

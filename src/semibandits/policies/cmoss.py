@@ -31,6 +31,7 @@ class CMOSS(IndexPolicy):
 
     prior: ClassVar[Stats] = (0.0, 0.0)
     random: ClassVar[bool] = False
+    instead_of_horizon: ClassVar[str] = ": use anytime=True"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", positive("c", self.c))

@@ -18,8 +18,9 @@ class CTS(IndexPolicy):
     where S(e) counts the successes among T(e) observations. A weight x that is not 0 or 1 counts as a success with
     probability x (Agrawal and Goyal 2012), by a coin that depends on the seed, the round and the item alone.
 
-    It needs independent items and an exact oracle: with an approximate one its regret may grow linearly (Wang and Chen
-    2018), and with dependent items nothing is promised. No separate initialisation: an unseen item is Beta(1, 1).
+    It needs an exact oracle: with an approximate one its regret may grow linearly (Wang and Chen 2018). Unless the set
+    is a matroid, it needs independent items: else nothing is promised. No separate initialisation: an unseen item is
+    Beta(1, 1).
     """
 
     # (count, sum, successes, and the widths of both parameters)

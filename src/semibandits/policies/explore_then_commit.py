@@ -23,6 +23,7 @@ class ExploreThenCommit(IndexPolicy):
     prior: ClassVar[Stats] = (0.0, 0.0, 0.0)
     init: ClassVar[Init] = "optimistic"  # type: ignore[misc]
     random: ClassVar[bool] = False
+    instead_of_horizon: ClassVar[str] = ": say for how many rounds to explore"
 
     def __post_init__(self) -> None:
         if self.rounds is not None:

@@ -3,18 +3,25 @@
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from semibandits import rng
 from semibandits.errors import BadArgument
 from semibandits.policies.bg_cts import BGCTS
 from semibandits.policies.catalogue import entry
+from semibandits.policies.checks import rounds
 from semibandits.policies.combucb1 import CombUCB1
 from semibandits.policies.cts import CTS
 from semibandits.policies.discounted import Discounted
+from semibandits.policies.gaussian_cts import GaussianCTS
 from semibandits.policies.kl_ucb import KLUCB
 from semibandits.policies.sliding_window import SlidingWindow
 from semibandits.types import Environment, FeasibleSet, IndexPolicy
 
 MANY = 10
-"""Solutions of more items, unless they are a matroid's, may trap Thompson sampling."""
+"""Solutions of more items, unless they are a matroid's, may trap CTS."""
+SAMPLE = 500
+"""Rounds drawn to see how weights spread."""
 
 
 class Recommendation(NamedTuple):
@@ -52,14 +59,15 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
     """The policy to begin with, from what a `Problem` says about itself: its oracle, its weights, their dependence.
 
     A feasible set alone will do too: of its weights nothing is then known. `horizon` matters where the means drift:
-    what to forget depends on how often they change.
+    what to forget depends on how often they change; without it, they are taken to be as long again at rest as until the
+    last change.
 
     >>> import semibandits as sb
     >>> print(recommend(sb.problems.grid_path(m=4, sigma=0.2)))
     CTS()
-      - the oracle is exact and the items are independent: Thompson sampling has the smallest regret
-      needs: independent items, exact oracle
-      guarantee: O(L log n / Δ) (Wang and Chen 2018), and terms that may be exponential in K, but not on matroids
+      - the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret
+      needs: an exact oracle; independent items, or a matroid
+      guarantee: O(L log n / Δ) (Wang and Chen 2018), and other terms, exponential in K unless it is a matroid
     or KLUCB(c=2.0, init='all'): if the items may depend on each other after all
     or CombUCB1(alpha=1.5, init='paper'): to have a proven bound: theory.bounds() works it out
     """
@@ -67,8 +75,14 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
     world = getattr(problem, "environment", None)
     if not isinstance(feasible, FeasibleSet) or not isinstance(world, Environment | None):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
+    horizon = None if horizon is None else rounds("horizon", horizon)
     if world is not None and world.drifts:
-        return _for_drift(world, horizon)
+        starts = [int(start) for start in getattr(world, "starts", (1, 1000))]
+        n = 2 * starts[-1] if horizon is None else horizon
+        changes = sum(1 < start <= n for start in starts)
+        if changes:
+            return _for_drift(changes, n, bool(getattr(world, "smooth", False)))
+        world = world.at(1)
     proven = (CombUCB1(), "to have a proven bound: theory.bounds() works it out")
     if feasible.ratio < 1.0 or not feasible.promised:
         why = f"the oracle is approximate (ratio {feasible.ratio:g})" if feasible.promised else "the search may be cut"
@@ -77,47 +91,70 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
             (f"{why}: optimism needs no more, Thompson sampling may fail",),
             ((CombUCB1(), "to have a proof for approximate oracles"),),
         )
-    if feasible.matroid:
-        return Recommendation(
-            CTS(),
-            ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
-            ((KLUCB(), "to have no randomness in the decisions"), proven),
-        )
-    if world is None or not world.independent:
+    independent = world is not None and world.independent
+    if not feasible.matroid and not independent:
         return Recommendation(
             KLUCB(),
             ("the items may depend on each other, for which Thompson sampling promises nothing",),
             ((CTS(), "if the items are independent"), proven),
         )
+    safe = (
+        KLUCB(),
+        "to decide without randomness" if feasible.matroid else "if the items may depend on each other after all",
+    )
+    sigma = None if world is None else _spread(world)
+    if sigma is not None:
+        return Recommendation(
+            GaussianCTS(sigma),
+            ("the oracle is exact, and the weights are no coins: Thompson sampling by their spread has least regret",),
+            ((CTS(), "if the spread is not to be trusted: it is that of a sample"), safe, proven),
+        )
+    if feasible.matroid:
+        return Recommendation(
+            CTS(),
+            ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
+            ((GaussianCTS(), "if the weights are no coins; the smaller their spread, the smaller sigma"), safe, proven),
+        )
     if feasible.max_size > MANY:
         return Recommendation(
-            BGCTS(),
+            GaussianCTS(),
             (
-                "the oracle is exact and the items are independent",
-                f"solutions may have {feasible.max_size} items, which can trap CTS for very long; BGCTS escapes",
+                "the oracle is exact and the items are independent: Thompson sampling has the smallest regret",
+                f"solutions may have {feasible.max_size} items, which can trap CTS for very long, but not this one",
             ),
-            ((CTS(), "where most solutions share items with the best one, it does better"), (KLUCB(), "no randomness")),
+            ((BGCTS(), "to have its authors' proof that nothing is exponential in K"), safe, proven),
         )
     return Recommendation(
         CTS(),
-        ("the oracle is exact and the items are independent: Thompson sampling has the smallest regret",),
-        ((KLUCB(), "if the items may depend on each other after all"), proven),
+        ("the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret",),
+        (safe, proven),
     )
 
 
-def _for_drift(world: Any, horizon: int | None) -> Recommendation:
-    """The lengths of Garivier and Moulines 2011 for so many changes in so many rounds."""
-    starts = getattr(world, "starts", (1, 1000))
-    rounds = 2 * int(starts[-1]) if horizon is None else horizon
-    changes = max(1, sum(1 < start <= rounds for start in starts))
-    window = max(1, math.ceil(2.0 * math.sqrt(rounds * math.log(max(rounds, 2)) / changes)))
-    gamma = 1.0 - math.sqrt(changes / max(rounds, changes + 1)) / 4.0
-    windowed, discounted = SlidingWindow(window), Discounted(round(gamma, 6))
+def _for_drift(changes: int, n: int, smooth: bool) -> Recommendation:
+    """A quarter of the time between two changes is remembered, or what Garivier and Moulines 2011 advise if that is
+    longer; their radius is close to alpha = 1/2."""
+    quarter = n / (changes + 1) / 4.0
+    window = math.ceil(max(quarter, 2.0 * math.sqrt(n * math.log(n) / changes)))
+    rest = 1.0 / max(quarter, 4.0 * math.sqrt(n / changes))
+    windowed, discounted = SlidingWindow(window, alpha=0.6), Discounted(1.0 - float(f"{rest:.1g}"), alpha=0.6)
     choice: list[tuple[IndexPolicy, str]] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
-    if getattr(world, "smooth", False):
+    if smooth:
         choice.reverse()
+    plural = "" if changes == 1 else "s"
     return Recommendation(
         choice[0][0],
-        (f"the means drift ({changes} changes in {rounds:,} rounds): what is old must be forgotten",),
-        (choice[1], (CombUCB1(), "if the changes turn out to be small")),
+        (f"the means drift ({changes} change{plural} in {n:,} rounds): what is old is to be forgotten",),
+        (choice[1], (CombUCB1(), "it recovers by itself where the gaps are large: simulate both")),
     )
+
+
+def _spread(world: Environment) -> float | None:
+    """The largest standard deviation of an item's weights, as drawn, relative to the bounds; None: they are coins."""
+    lo, hi = world.bounds
+    last = min(SAMPLE, world.last_round or SAMPLE)
+    drawn = np.array([world.weights(round, rng.key(0, 0, round, rng.WORLD)) for round in range(1, last + 1)])
+    if ((drawn == lo) | (drawn == hi)).all():
+        return None
+    spread = math.ceil(100.0 * float(drawn.std(axis=0).max()) / (hi - lo)) / 100.0
+    return min(max(spread, 0.01), 0.5)

@@ -42,7 +42,9 @@ def draw(
     rounds, runs = result.rounds, result.regret.shape[1]
     mean, _, _, low, high = estimate(result.regret.swapaxes(1, 2), confidence)
     curves = _curves(result, bounds)
-    log = _default_log(rounds, mean, curves) if log is None else check_choice("log", log, LogAxes)
+    if log is None:
+        log = "" if result.kind in ("dynamic", "static") else _default_log(rounds, mean, curves)
+    log = check_choice("log", log, LogAxes)
     floor = 0.0  # where the axis begins, if nothing lies below
     if "y" in log:
         floor = _smallest(mean)

@@ -166,8 +166,9 @@ class SimulationResult:
     def compare(self, a: int | str, b: int | str, round: int | None = None, confidence: float = 0.95) -> Comparison:
         """The difference of two policies' regret, a's less b's, at a checkpoint (default: the horizon).
 
-        Policies are given by number or by name, as in `policies`. They played in the same worlds, so that the
-        differences run by run tell more than the two means do. The interval is Student's, over runs.
+        Policies are given by number or by name, as in `policies` or without the parameters. They played in the same
+        worlds, so that the differences run by run tell more than the two means do. The interval is Student's, over
+        runs.
         """
         at = self._checkpoint(round)
         first, second = self._policy(a), self._policy(b)
@@ -244,6 +245,8 @@ class SimulationResult:
         names: Sequence[Any] = self.policies if isinstance(which, str) else range(len(self.policies))
         sane = isinstance(which, int | np.integer | str) and not isinstance(which, bool)
         found = [at for at, name in enumerate(names) if sane and name == which]
+        if not found and isinstance(which, str):
+            found = [at for at, name in enumerate(self.policies) if name.partition("(")[0] == which]
         if len(found) == 1:
             return found[0]
         there = ", ".join(f"{at}: {name}" for at, name in enumerate(self.policies))
