@@ -230,3 +230,21 @@ def test_a_window_is_no_other_policy(policy: IndexPolicy, tmp_path: Path) -> Non
     busy(policy).save(tmp_path / "b.json")
     with pytest.raises(errors.BadState, match="saved with the policy"):
         Learner.load(tmp_path / "b.json", SET, SlidingWindow(5))
+
+
+def test_rounding_of_a_long_life_is_no_damage(tmp_path: Path) -> None:
+    """Sums that went up and down a million times are off by 1e-8 or so."""
+    learner = busy(SlidingWindow(9))
+    learner._agent.stats[1, int(np.argmax(learner.counts))] += 1e-8
+    learner.save(tmp_path / "a.json")
+    assert going_on(Learner.load(tmp_path / "a.json", SET)) == going_on(learner)
+
+
+@pytest.mark.parametrize("policy", [SlidingWindow(9), Discounted(0.9), policies.CTS()], ids=repr)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_statistics_that_are_no_numbers(policy: IndexPolicy, wrong: float, tmp_path: Path) -> None:
+    learner = busy(policy)
+    learner._agent.stats[2, 1] = wrong
+    learner.save(tmp_path / "a.json")
+    with pytest.raises(errors.BadState, match="statistics must be finite"):
+        Learner.load(tmp_path / "a.json", SET)

@@ -118,7 +118,7 @@ class IndexAgent:
             raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
         if policy.window and not (forgets and self.init == "optimistic"):
             raise Unsupported(f"{policy!r} has a window: it needs init='optimistic' and a forget()")
-        self.params = policy.params(Game(feasible.n_items, feasible.max_size, horizon))
+        self.params = policy.params(Game(feasible.n_items, feasible.max_size, horizon, feasible.signed))
         self.stats = np.repeat(np.array(policy.prior, dtype=np.float64)[:, None], feasible.n_items, axis=1)
         # The newest observation that Init made of each item, and in which round (0: none).
         self.init_round = np.zeros(feasible.n_items, dtype=np.int64)
@@ -276,7 +276,9 @@ class IndexAgent:
         items = np.concatenate([items for items, _ in parts] or [np.empty(0, dtype=np.int64)])
         counts = np.bincount(items, minlength=self.feasible.n_items)
         sums = np.bincount(items, np.concatenate([x for _, x in parts] or [np.empty(0)]), self.feasible.n_items)
-        if self.policy.window and not (np.array_equal(counts, self.stats[0]) and np.allclose(sums, self.stats[1])):
+        rounding = 1e-6 + 1e-9 * self.policy.window  # of sums that went up and down for very long
+        same = np.array_equal(counts, self.stats[0]) and np.allclose(sums, self.stats[1], rtol=0.0, atol=rounding)
+        if self.policy.window and not same:
             raise BadArgument("the observations of the window and the statistics contradict each other")
         for old in sorted(round for round in self.recent if round <= latest - self.policy.window):
             self._forget(old)

@@ -207,8 +207,8 @@ class Learner:
         """Confidence intervals of the items' mean weights, shape (n_items, 2).
 
         Each holds with the given probability for all rounds at once, however the decisions were made, as long as the
-        means stay what they are: Hoeffding's inequality with error (1 - confidence) / (T(T+1)) at the T-th observation.
-        Items never observed have the bounds.
+        means stay what they are and nothing is forgotten: Hoeffding's inequality with error (1 - confidence) / (T(T+1))
+        at the T-th observation. Items never observed have the bounds.
         """
         check_confidence(confidence)
         with self._lock:
@@ -325,6 +325,8 @@ class Learner:
         counts, sums = agent.stats[0], agent.stats[1]
         if not ((counts >= 0.0) & (sums >= 0.0) & (sums <= counts * (1.0 + 1e-9)) & np.isfinite(counts)).all():
             raise BadArgument("counts and sums of weights contradict each other")
+        if saved.policy.parameters is not None and not np.isfinite(agent.stats).all():
+            raise BadArgument("statistics must be finite")
         if agent.init_round.max() > saved.round or agent.init_x.min() < 0.0 or agent.init_x.max() > 1.0:
             raise BadArgument("observations of the initialisation are out of range")
         agent.restore_window(saved.round, [self._observed(part, saved.round) for part in saved.recent])

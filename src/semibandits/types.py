@@ -52,11 +52,12 @@ class Decision:
 
 
 class Game(NamedTuple):
-    """What a policy may know in advance; `horizon` 0 means unknown."""
+    """What a policy may know in advance; `horizon` 0 means unknown. Where a set is not `signed`, scores end at 1."""
 
     n_items: int
     max_size: int
     horizon: int = 0
+    signed: bool = True
 
 
 Arrays: TypeAlias = tuple[NDArray[Any], ...]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import changing
 from changing import LOST, late_loss, plain_regrets
 from plain_play import agree
-from semibandits import Learner, errors, policies, sets
+from semibandits import Learner, Problem, environments, errors, policies, sets, simulate
 from semibandits.simulation.engine import Engine
 from semibandits.simulation.work import play_with
 from semibandits.testing import check_policy
@@ -36,7 +36,7 @@ def formula(seen: list[Seen], t: int, n_items: int, gamma: float, alpha: float) 
             means[item] = math.fsum(weight * x for weight, x in zip(weights, xs, strict=True)) / count
             scores[item] = means[item] + math.sqrt(alpha * log / count)
         else:
-            scores[item] = 1.0 + math.sqrt(alpha * log)
+            scores[item] = 1.0 + math.sqrt(alpha * log / 1e-12)  # before all others
     return scores, means
 
 
@@ -112,7 +112,7 @@ def test_number_by_number() -> None:
     wanted = (1 / 16 + 0.5 / 8) / count + math.sqrt(1.5 * math.log(rounds) / count)
     assert float(policy.score(stats, policy.clock(6, 0, p), 0, 0, p)) == pytest.approx(wanted, rel=1e-14)
     assert float(policy.score(policy.prior, policy.clock(6, 0, p), 0, 0, p)) == pytest.approx(
-        1.0 + math.sqrt(1.5 * math.log(rounds)), rel=1e-14
+        1.0 + 1e6 * math.sqrt(1.5 * math.log(rounds)), rel=1e-12
     )
 
 
@@ -135,7 +135,7 @@ def discounted_scores(gamma: float, alpha: float) -> changing.Scores:
         counts, sums = np.einsum("s,rse->re", weights, seen), np.einsum("s,rse->re", weights, x)
         log = np.log(weights.sum()) if t > 1 else 0.0
         never = ~seen.any(axis=1)
-        counts = np.where(never, 1.0, counts)
+        counts = np.where(never, 1e-12, counts)
         out: Numbers = np.where(never, 1.0, sums / counts) + np.sqrt(alpha * log / counts)
         return out
 
@@ -200,3 +200,13 @@ def test_numpy_numbers_are_numbers() -> None:
     assert policy == policies.Discounted(0.5, 2.0)
     assert (type(policy.gamma), type(policy.alpha)) == (float, float)
     assert repr(policies.Discounted(0.5)) == "Discounted(gamma=0.5, alpha=1.5)"
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.9])
+def test_every_item_is_tried_however_short_the_memory(gamma: float) -> None:
+    problem = Problem(sets.TopK(50, 1), environments.Bernoulli([0.1] * 49 + [1.0]))
+    result = simulate(
+        problem, policies.Discounted(gamma), horizon=60, runs=4, seed=0, record="counts", engine="plain", threads=1
+    )
+    assert result.counts is not None
+    assert (result.counts[0] > 0).all()

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from scoring import GAME, compare
-from semibandits import Learner, errors, policies, rng, sets, simulate
+from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
 from semibandits.policies import ExploreThenCommit
 from semibandits.types import Game
 
@@ -32,7 +32,7 @@ def test_how_long_it_explores_without_rounds() -> None:
     assert explored(10**9) == 10**6
     for horizon in (*range(1, 3000), *(root**3 for root in range(1, 2000))):
         assert explored(horizon) == whole_root(horizon)
-    assert ExploreThenCommit(7).params(Game(6, 2, 1000)) == (7,)
+    assert ExploreThenCommit(7).params(Game(6, 2, 1000))[0] == 7
 
 
 def live(policy: ExploreThenCommit, feasible: sets.TopK, rounds: int, seed: int = 0) -> tuple[list[list[int]], Numbers]:
@@ -157,3 +157,33 @@ def test_equal_policies() -> None:
     assert ExploreThenCommit(10) == ExploreThenCommit(rounds=10.0)  # type: ignore[arg-type]
     assert ExploreThenCommit(10) != ExploreThenCommit()
     assert policies.ExploreThenCommit().rounds is None
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(sets.Enumerated([[0], [1, 2]]), environments.Bernoulli([0.8, 0.2, 0.2]), sense="min"),
+        Problem(sets.Paths([(0, 1), (1, 2), (0, 2)], 0, 2), environments.Bernoulli([0.2, 0.2, 0.8]), sense="min"),
+        Problem(sets.TopK(3, 2, bases=False), environments.Uniform([-3.0] * 3, [7.0] * 3, bounds=(-3.0, 7.0))),
+    ],
+    ids=repr,
+)
+def test_all_items_are_explored_whatever_the_bounds(problem: Problem) -> None:
+    """Also where the smallest solution, or none at all, looks best to an oracle of costs."""
+    result = simulate(
+        problem, ExploreThenCommit(300), horizon=300, runs=2, seed=0, record="counts", engine="plain", threads=1
+    )
+    assert result.counts is not None
+    assert result.counts[0].min() > 60
+
+
+def test_late_feedback_counts_in_the_phase_it_was_asked_in() -> None:
+    learner = Learner(sets.Enumerated([[0], [1]]), ExploreThenCommit(2), seed=0)
+    a, b = learner.ask(), learner.ask()
+    learner.tell(a.id, [0.6])
+    c = learner.ask()
+    learner.tell(c.id, [0.0])
+    learner.tell(b.id, [0.5])
+    assert a.items.tolist() == b.items.tolist() == c.items.tolist() == [0]
+    assert learner.scores()[0] == pytest.approx(0.55)
+    assert learner.estimates[0] == pytest.approx(1.1 / 3.0)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from results import make
-from semibandits import SimulationResult, errors
+from semibandits import IndexPolicy, SimulationResult, errors, policies, problems, simulate
 
 
 def test_defaults() -> None:
@@ -85,7 +85,16 @@ def test_compare_in_words() -> None:
     assert str(single) == "Policy(0) and Policy(1) after 50 rounds of a single run:\ndifference -10.00, error unknown"
 
 
-@pytest.mark.parametrize("which", [2, -1, True, 0.5, "Policy", None, "Policy(7)", [0], np.arange(2)])
+def test_policies_by_their_names_alone() -> None:
+    problem = problems.grid_path(2, 0.3)
+    players: list[IndexPolicy] = [policies.Random(), policies.CombUCB1(), policies.CombUCB1(alpha=0.5)]
+    result = simulate(problem, players, horizon=20, runs=3, seed=0)
+    assert result.compare("Random", 1) == result.compare(0, "CombUCB1(alpha=1.5, init='paper')")
+    with pytest.raises(errors.BadArgument, match="'CombUCB1' is the name of several policies"):
+        result.compare("Random", "CombUCB1")
+
+
+@pytest.mark.parametrize("which", [2, -1, True, 0.5, "Politics", None, "Policy(7)", [0], np.arange(2)])
 def test_unknown_policies(which: Any) -> None:
     with pytest.raises(errors.BadArgument, match=r"is no policy; there are 0: Policy\(0\), 1: Policy\(1\)"):
         make().compare(0, which)

@@ -85,7 +85,7 @@ def run_changing(horizon: int = 40_000, runs: int = 100, seed: int = 0) -> Simul
     Regret is dynamic: against the best solution of every round.
     """
     return simulate(
-        changing_world(change=horizon // 2),
+        changing_world(change=max(2, horizon // 2)),
         [
             policies.CombUCB1(),
             policies.CTS(),
@@ -150,7 +150,7 @@ def draw_paired(result: SimulationResult, styles: Mapping[str, Any], reference: 
     drifting = result.kind in ("dynamic", "static")
     ax.set_xscale("linear" if drifting else "log")
     ax.set_yscale("linear" if drifting else "log")
-    if not drifting:
+    if not drifting and rounds[-1] > 10:
         ax.set_xlim(left=10)
         ax.set_ylim(bottom=max(1.0, 0.5 * float(result.regret.mean(axis=1)[:, rounds >= 10].min())))
     ax.set_xlabel("round")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from semibandits.draws import normal
+from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt, where
 from semibandits.policies.checks import Begin, begin, not_negative, positive
 from semibandits.policies.gaussian_cts import GaussianCTS
@@ -34,6 +35,8 @@ class BGCTS(IndexPolicy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", positive("sigma", self.sigma))
         object.__setattr__(self, "lam", not_negative("lam", self.lam))
+        if 0.0 < self.lam < 1e-100:
+            raise BadArgument(f"lam must be 0 or at least 1e-100, got {self.lam!r}")
         object.__setattr__(self, "init", begin(self.init))
 
     def params(self, game: Game) -> Params:

@@ -77,7 +77,7 @@ CATALOGUE = (
     Entry(
         UCBV,
         "nothing",
-        "as CombUCB1 with variances in place of 1/4, stated by its authors",
+        "holds as CombUCB1's does; what its authors state could not be verified",
         "weights that vary far less than their bounds allow, very many rounds, no randomness",
     ),
     Entry(
@@ -90,7 +90,7 @@ CATALOGUE = (
     Entry(
         SlidingWindow,
         "an idea of how often things change",
-        "O(V^(1/3) n^(2/3)) if the variation V is known, stated by Chen et al. 2021 for such a window",
+        "O(V^(1/3) n^(2/3)) up to logarithms if the variation V is known, stated by Chen et al. 2021",
         "a world with sudden changes",
     ),
     Entry(
@@ -100,7 +100,12 @@ CATALOGUE = (
         "a world that drifts slowly; no memory of past rounds",
     ),
     Entry(EpsilonGreedy, "nothing", "linear regret; with decay=1, and the gaps known, O(log n)", "a baseline"),
-    Entry(ExploreThenCommit, "the horizon, or rounds", "O(n^(2/3))", "a baseline; a trial before a decision for good"),
+    Entry(
+        ExploreThenCommit,
+        "the horizon, or rounds",
+        "O(n^(2/3)) up to logarithms",
+        "a baseline; a trial before a decision for good",
+    ),
     Entry(Random, "nothing", NONE, "a baseline: what learning is worth"),
     Entry(Fixed, "a solution", NONE, "a baseline: what is done today"),
     Entry(Clairvoyant, "the true means", "no regret", "a baseline: what could be had at best"),

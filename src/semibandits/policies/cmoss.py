@@ -20,8 +20,8 @@ class CMOSS(IndexPolicy):
     horizon n; `anytime=True` takes the round t in its place, which also works live, and for which nothing is claimed.
 
     The authors state a regret of order log(K) sqrt(K L n) for K <= L/2 (from the abstract; the proof was not checked).
-    Their delta is known here from a review of the paper only, the floor under log₂ K is ours (theirs is 0 for K = 1),
-    and c could not be found: so both are parameters.
+    Their delta is known here from a review of the paper only, where it is another one for K > L/2; the floor under
+    log₂ K is ours (theirs is 0 for K = 1), and c could not be found: so both are parameters.
     """
 
     c: float = 1.0

@@ -12,7 +12,7 @@ from semibandits.types import Clock, FeasibleSet, Game, Params, Scalar, Stats
 WANTED = 1e12
 """The score of the items to choose, on a scale where weights are from 0 to 1; of the others it is minus that.
 
-So large that it outweighs bounds far from 0."""
+So large that it outweighs bounds far from 0, up to 1e12 times their width."""
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ class KLUCB(IndexPolicy):
 
         U_t(e) = max{q : T(e) · kl(ŵ(e), q) <= log t + c · log log t},    kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q))
 
-    with c = 2 and log log t at least 0. It is below CombUCB1's bound, far below for means near 0 or 1, and holds for
-    all weights in [0, 1]. Proofs for one item at a time ask for c = 3, and c = 0 does best in practice; public code for
-    combinatorial problems has one or the other, and where c = 2 comes from could not be verified.
+    with c = 2 and log log t at least 0. From round 3 on it is below CombUCB1's bound, far below for means near 0 or 1,
+    and it holds for all weights in [0, 1]. Proofs for one item at a time ask for c = 3, and c = 0 does best in
+    practice; public code for combinatorial problems has one or the other, and where c = 2 comes from could not be
+    verified.
 
     Scores are at most 2e-7 above the true bound, and never below it by more than 1e-8.
     """

@@ -20,6 +20,8 @@ from semibandits.types import Environment, FeasibleSet, IndexPolicy
 
 MANY = 10
 """Solutions of more items, unless they are a matroid's, may trap CTS."""
+UNKNOWN = 1000
+"""The round of the only change, in worlds that do not say when they change."""
 SAMPLE = 500
 """Rounds drawn to see how weights spread."""
 
@@ -77,11 +79,11 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
     horizon = None if horizon is None else rounds("horizon", horizon)
     if world is not None and world.drifts:
-        starts = [int(start) for start in getattr(world, "starts", (1, 1000))]
-        n = 2 * starts[-1] if horizon is None else horizon
-        changes = sum(1 < start <= n for start in starts)
+        starts = [int(start) for start in getattr(world, "starts", ())]
+        n = horizon or 2 * (starts or [UNKNOWN])[-1]
+        changes = sum(1 < start <= n for start in starts) if starts else 1
         if changes:
-            return _for_drift(changes, n, bool(getattr(world, "smooth", False)))
+            return _for_drift(changes, n, bool(getattr(world, "smooth", False)), known=bool(starts))
         world = world.at(1)
     proven = (CombUCB1(), "to have a proven bound: theory.bounds() works it out")
     if feasible.ratio < 1.0 or not feasible.promised:
@@ -131,20 +133,20 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
     )
 
 
-def _for_drift(changes: int, n: int, smooth: bool) -> Recommendation:
+def _for_drift(changes: int, n: int, smooth: bool, known: bool) -> Recommendation:
     """A quarter of the time between two changes is remembered, or what Garivier and Moulines 2011 advise if that is
     longer; their radius is close to alpha = 1/2."""
     quarter = n / (changes + 1) / 4.0
     window = math.ceil(max(quarter, 2.0 * math.sqrt(n * math.log(n) / changes)))
-    rest = 1.0 / max(quarter, 4.0 * math.sqrt(n / changes))
+    rest = max(1e-9, 1.0 / max(quarter, 4.0 * math.sqrt(n / changes)))
     windowed, discounted = SlidingWindow(window, alpha=0.6), Discounted(1.0 - float(f"{rest:.1g}"), alpha=0.6)
     choice: list[tuple[IndexPolicy, str]] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
     if smooth:
         choice.reverse()
-    plural = "" if changes == 1 else "s"
+    count = f"{changes} change{'' if changes == 1 else 's'} in {n:,} rounds{'' if known else ', at a guess'}"
     return Recommendation(
         choice[0][0],
-        (f"the means drift ({changes} change{plural} in {n:,} rounds): what is old is to be forgotten",),
+        (f"the means drift ({count}): what is old is to be forgotten",),
         (choice[1], (CombUCB1(), "it recovers by itself where the gaps are large: simulate both")),
     )
 

@@ -19,8 +19,8 @@ class SlidingWindow(IndexPolicy):
     been seen once, at its best. In a live learner a round's feedback leaves with the round it was asked in; what
     arrives later than that is not learned.
 
-    A long window forgets too slowly, a short one never learns. For Υ changes in n rounds Garivier and Moulines take
-    2 sqrt(n log(n) / Υ).
+    A long window forgets too slowly, a short one never learns; in one that is too short to see all items some are never
+    tried. For Υ changes in n rounds Garivier and Moulines take 2 sqrt(n log(n) / Υ), and alpha close to 1/2.
     """
 
     window: int
@@ -48,7 +48,7 @@ class SlidingWindow(IndexPolicy):
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
         count, sum_ = s[0] - 1.0, s[1] - x
         seen = count > 0.0
-        sum_ = where(seen & (sum_ > 0.0), sum_, 0.0)  # rounding must not leave less than nothing
+        sum_ = where(seen & (sum_ > 0.0), where(sum_ < count, sum_, count), 0.0)  # rounding must not leave the range
         return (count, sum_, where(seen, 1.0 / sqrt(where(seen, count, 1.0)), 0.0))
 
     @staticmethod
