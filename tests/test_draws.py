@@ -256,7 +256,7 @@ def test_a_number_an_array_and_the_compiler_draw_the_same(name: str) -> None:
 
 MUTANTS = {
     "0.3 for 1/3": ("shape - 1.0 / 3.0", "shape - 0.3", "Gamma(1)"),
-    "0.3 for 1/3 in beta": ("a - 1.0 / 3.0, b - 1.0 / 3.0", "a - 0.3, b - 0.3", "Beta(1, 2)"),
+    "0.3 for 1/3 in beta": ("(a - 1.0 / 3.0) * v, (b - 1.0 / 3.0) * w", "(a - 0.3) * v, (b - 0.3) * w", "Beta(1, 2)"),
     # A width too large only rejects more than it must, one too small bends the law.
     "8 for 9 in the width": ("sqrt(9.0 * shape", "sqrt(8.0 * shape", "Gamma(1.5)"),
     "10 for 9 in the width": ("sqrt(9.0 * shape", "sqrt(10.0 * shape", "Gamma(1.5)"),
@@ -266,7 +266,7 @@ MUTANTS = {
     "everything accepted": ("item, draw) < exp(log_chance)", "item, draw) < 2.0", "Beta(1, 1)"),
     "a coin that knows the number": ("4 * draw + 2), d * v, _NAN", "4 * draw + 1), d * v, _NAN", "Gamma(1)"),
     "beta's parts accepted by one": ("log_chance + log_other", "log_chance", "Beta(3, 5)"),
-    "a and b exchanged": ("e * w)", "e * w) * 0.0 + e * w / (d * v + e * w)", "Beta(3, 5)"),
+    "a and b exchanged": ("return x / (x + y)", "return y / (x + y)", "Beta(3, 5)"),
     "1.9 for 2": ("sqrt(-2.0 * ln(", "sqrt(-1.9 * ln(", "normal"),
     "half a turn": (
         "= turn(uniform(key, item, 2 * draw + 1))",
@@ -291,3 +291,27 @@ def test_wrong_constants_would_be_noticed(mutant: str) -> None:
     numbers = drawn(law, changed)
     off = [*np.abs(moments(law, numbers)), abs(rejected(law, numbers))]
     assert min(p_values(law, numbers)) < LEVEL or max(off) > 4.5
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 1e5), (3.0, 5.0), (50.0, 70.0), (1e6, 1e6)])
+def test_a_glance_tells_the_same_or_nothing(a: float, b: float) -> None:
+    keys = rng.keys(7, 0, 1, 100_000, rng.POLICY)
+    widths = draws.beta_width(a), draws.beta_width(b)
+    whole, glanced = draws.beta_with(a, b, *widths, keys, 3), draws.beta_at_a_glance(a, b, *widths, keys, 3)
+    known = ~np.isnan(glanced)
+    np.testing.assert_array_equal(glanced[known], whole[known])
+    # u > A + B fails in a share of about E[A + B] = 3 (w² + w²) / 4 of the draws.
+    assert known.mean() > 1.0 - 0.75 * (widths[0] ** 2 + widths[1] ** 2) - 0.01
+
+
+def test_what_a_glance_accepts_would_be_accepted() -> None:
+    """The chance exp(x²/2 + d (1 - v + log v)) is at least 1 - w² x⁴ / 4, for all x and all shapes from 1 on.
+
+    With z = w x and s = 1 / w² >= 6 it is exp(s L(z)), L(z) = (1 - (1+z)³ + 3 log(1+z)) / 9 + z² / 2.
+    """
+    z = np.concatenate((-1.0 + np.logspace(-12.0, -0.0001, 2000), np.linspace(0.0, 20.0, 2000)))[:, None]
+    s = np.logspace(np.log10(6.0), 8.0, 300)
+    exponent = s * ((1.0 - (1.0 + z) ** 3 + 3.0 * np.log1p(z)) / 9.0 + 0.5 * z * z)
+    matters = s * z**4 > 1e-8  # below, both sides are 1 up to rounding
+    assert (np.exp(exponent) >= 1.0 - 0.25 * s * z**4)[matters].all()
+    assert not (np.exp(exponent) >= 1.0 - 0.19 * s * z**4)[matters].all()

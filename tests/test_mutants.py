@@ -79,8 +79,8 @@ ENGINE_MUTANTS = {
 LANE_MUTANTS = {
     "always the same second attempt": (
         BLOCK,
-        "below(view[3][POLICY, lane], attempt)",
-        "below(view[3][POLICY, lane], 1)",
+        "below(key, attempt) if attempt > 0 else key",
+        "below(key, 1) if attempt > 0 else key",
     ),
     "another round leaves the window": (BLOCK, "round - ring.shape[0]", "round - ring.shape[0] + 1"),
     "nothing leaves the window": (BLOCK, "if oldest > 0:", "if oldest > 10**9:"),

@@ -318,6 +318,11 @@ def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> No
                 "(NaN that asks for another draw needs redraws = True)"
             )
         _same(policy.score, scores, (stats, clock, key, numbers, p))
+        glance = type(policy).glance
+        if glance is not None:
+            glanced = _call(glance, "on arrays", stats, clock, key, numbers, p)
+            _same(glance, glanced, (stats, clock, key, numbers, p))
+            _demand(bool((np.isnan(glanced) | (glanced == scores)).all()), "glance must give what score gives, or NaN")
         if not policy.random:
             again = policy.score(stats, _call(policy.clock, "", round, 1, p), 1, numbers, p)
             _demand(np.array_equal(again, scores), "scores depend on the key: say random = True")

@@ -279,6 +279,12 @@ class IndexPolicy(ABC):
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         """The item's score, what the oracle adds up; finite also for an item nobody has seen."""
 
+    glance: ClassVar[Callable[..., Scalar] | None] = None
+    """Where scores may be NaN, the same function but cheaper: what `score` gives, or NaN where it cannot tell.
+
+    Compiled runs call it first, and then `score`, with the same key, where it was NaN.
+    """
+
     def __repr__(self) -> str:
         shown = (f"{name}={value!r}" for name, value in getattr(self, "__dict__", {}).items() if name[0] != "_")
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from semibandits.draws import beta_width, beta_with
+from semibandits.draws import beta_at_a_glance, beta_width, beta_with
 from semibandits.kernel import where
 from semibandits.rng import uniform
 from semibandits.types import Clock, IndexPolicy, Init, Params, Scalar, Stats
@@ -40,3 +40,7 @@ class CTS(IndexPolicy):
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         return beta_with(1.0 + s[2], 1.0 + (s[0] - s[2]), s[3], s[4], key, item)
+
+    @staticmethod
+    def glance(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        return beta_at_a_glance(1.0 + s[2], 1.0 + (s[0] - s[2]), s[3], s[4], key, item)

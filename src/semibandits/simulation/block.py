@@ -15,7 +15,9 @@ from semibandits.kernel import LANES, lane_loops, placeholder
 from semibandits.rng import below
 from semibandits.scoring import MOST_ATTEMPTS
 
-clock, observe, forget, score = (placeholder(name) for name in ("clock", "observe", "forget", "score"))
+clock, observe, forget, score, glance = (
+    placeholder(name) for name in ("clock", "observe", "forget", "score", "glance")
+)
 draw, mean = placeholder("draw"), placeholder("mean")
 solve = placeholder("solve")
 load, store = placeholder("load"), placeholder("store")
@@ -24,9 +26,11 @@ load_clock, store_clock = placeholder("load_clock"), placeholder("store_clock")
 to_unit, for_oracle = placeholder("to_unit"), placeholder("for_oracle")
 oracle = placeholder("oracle")
 """The set's own function; `solve` prepares what it needs."""
-RANDOM, REDRAWS, WINDOW, CLIPS, OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
-    placeholder(name)
-    for name in ("RANDOM", "REDRAWS", "WINDOW", "CLIPS", "OVERWRITES", "RAGGED", "REALISED", "DRIFTS", "RECORDS")
+RANDOM, REDRAWS, GLANCES, WINDOW, CLIPS = (
+    placeholder(name) for name in ("RANDOM", "REDRAWS", "GLANCES", "WINDOW", "CLIPS")
+)
+OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
+    placeholder(name) for name in ("OVERWRITES", "RAGGED", "REALISED", "DRIFTS", "RECORDS")
 )
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
@@ -144,15 +148,25 @@ def own_score(view: Any, item: Any, lane: Any) -> Any:
 
 
 def _score_with(view: Any, item: Any, lane: Any, key: Any) -> Any:
-    stats, clocks, now, _, p, scale, _, _ = view
-    if RANDOM:  # noqa: SIM108 (the two may be of different types)
-        c = load_clock(clocks, 0, lane)
-    else:
-        c = now
-    x = score(load(stats, item, lane), c, key, np.uint64(item), p)
+    x = score(load(view[0], item, lane), _clock_of(view, lane), key, np.uint64(item), view[4])
+    return _as_wanted(view, x)
+
+
+def _at_a_glance(view: Any, item: Any, lane: Any) -> Any:
+    x = glance(load(view[0], item, lane), _clock_of(view, lane), view[3][POLICY, lane], np.uint64(item), view[4])
+    return _as_wanted(view, x)
+
+
+def _clock_of(view: Any, lane: Any) -> Any:
+    if RANDOM:
+        return load_clock(view[1], 0, lane)
+    return view[2]
+
+
+def _as_wanted(view: Any, x: Any) -> Any:
     if CLIPS:
         x = 1.0 if x > 1.0 else x
-    return for_oracle(x, scale[0], scale[1])
+    return for_oracle(x, view[5][0], view[5][1])
 
 
 def kept_score(view: Any, item: Any, lane: Any) -> Any:
@@ -171,11 +185,11 @@ def _keep_scores(view: Any, scores: Any, trouble: Any) -> None:
 @lane_loops
 def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None:
     """Scores that may be rejected: those are drawn again, side by side whatever run they belong to."""
-    attempt, rejected = 0, 0
+    attempt, rejected = -1 if GLANCES else 0, 0
     for item in range(np.uint32(scores.shape[0])):
         new: Any = 0
         for lane in range(LANES):
-            x = own_score(view, item, lane)
+            x = _at_a_glance(view, item, lane)
             trouble[lane] += 0.0 * (x if x == x else 0.0)
             scores[item, lane] = x
             new += np.int64(x != x)
@@ -186,7 +200,9 @@ def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None
         for first in range(0, rejected, LANES):
             for place in range(LANES):
                 item, lane = divmod(queue[min(first + place, rejected - 1)], np.uint32(LANES))
-                scores[item, lane] = _score_with(view, item, lane, below(view[3][POLICY, lane], attempt))
+                key = view[3][POLICY, lane]
+                key = below(key, attempt) if attempt > 0 else key
+                scores[item, lane] = _score_with(view, item, lane, key)
         rejected = _shorten(scores, queue, rejected)
     _report_rejected(queue, rejected, trouble)
 

@@ -37,6 +37,7 @@ class Kernel(NamedTuple):
     observe: Callable[..., Any]
     forget: Callable[..., Any]
     score: Callable[..., Any]
+    glance: Callable[..., Any]
     draw: Callable[..., Any]
     mean: Callable[..., Any]
     oracle: Callable[..., Any]
@@ -48,6 +49,7 @@ class Kernel(NamedTuple):
     clocks: int
     random: bool
     redraws: bool
+    glances: bool
     window: bool
     clips: bool
     overwrites: bool
@@ -68,6 +70,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.observe: kernel.observe,
             text.forget: kernel.forget,
             text.score: kernel.score,
+            text.glance: kernel.glance,
             text.draw: kernel.draw,
             text.mean: kernel.mean,
             text.oracle: kernel.oracle,
@@ -81,6 +84,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.store_clock: storer(kernel.clocks),
             text.RANDOM: kernel.random,
             text.REDRAWS: kernel.redraws,
+            text.GLANCES: kernel.glances,
             text.WINDOW: kernel.window,
             text.CLIPS: kernel.clips,
             text.OVERWRITES: kernel.overwrites,
@@ -144,6 +148,7 @@ class Engine:
             observe=type(policy).observe,
             forget=type(policy).forget,
             score=type(policy).score,
+            glance=type(policy).glance or type(policy).score,
             draw=draw,
             mean=mean,
             oracle=solver.function,
@@ -155,6 +160,7 @@ class Engine:
             clocks=len(clock),
             random=policy.random,
             redraws=policy.redraws,
+            glances=type(policy).glance is not None,
             window=self._window > 0,
             clips=not problem.feasible.signed,
             overwrites=overwrites,
@@ -341,10 +347,11 @@ def _form(thing: Any, compiled: str, plain: str) -> Any:
 
 
 def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
-    for name in ("clock", "observe", "score", "forget"):
+    for name in ("clock", "observe", "score", "forget", "glance"):
         if name in getattr(policy, "__dict__", ()):
             raise Cannot(f"{policy!r} has a {name}() of its own")
-        if (name != "forget" or forgets) and (why := foreign(getattr(type(policy), name))):
+        unused = (name == "forget" and not forgets) or getattr(type(policy), name) is None
+        if not unused and (why := foreign(getattr(type(policy), name))):
             raise Cannot(why)
 
 
