@@ -112,6 +112,7 @@ def test_the_table_has_every_policy_once() -> None:
 
 
 def test_the_page_says_what_the_table_says() -> None:
-    rows = [line.split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
-    shown = [(row[0].strip("| `"), row[1], row[2], row[-1].removesuffix(" |")) for row in rows]
+    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
+    shown = [(row[0], row[1], row[2], row[-1]) for row in rows]
     assert shown == [(entry.name, entry.needs, entry.guarantee, entry.use) for entry in CATALOGUE]

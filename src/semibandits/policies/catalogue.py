@@ -77,7 +77,7 @@ CATALOGUE = (
     Entry(
         UCBV,
         "nothing",
-        "holds as CombUCB1's does; what its authors state could not be verified",
+        "its scores are confidence bounds too; what its authors state could not be verified",
         "weights that vary far less than their bounds allow, very many rounds, no randomness",
     ),
     Entry(
