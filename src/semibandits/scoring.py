@@ -15,7 +15,7 @@ MOST_ATTEMPTS = 100
 PATIENCE = 0.5
 """Seconds that a formula may cost as NumPy code, in this process, before it is compiled."""
 COSTLY = 5e-5
-"""Seconds of a call below which compiling is not worth the wait."""
+"""Seconds of a call, on average, below which compiling is not worth the wait."""
 
 score, load, REDRAWS = placeholder("score"), placeholder("load"), placeholder("REDRAWS")
 
@@ -47,6 +47,7 @@ class Scores:
         self._numbers = np.arange(stats.shape[1], dtype=np.uint64)
         self._compilable = is_ours(type(policy).score) and "score" not in vars(policy)
         self._code: Any = None
+        self._calls, self._seconds = 0, 0.0
 
     def __call__(self, round: int, key: int) -> Weights:
         clock = self._policy.clock(round, key, self._params)
@@ -55,12 +56,16 @@ class Scores:
         began = time.perf_counter()
         scores = self._plain(clock, key)
         if self._compilable:
-            taken = time.perf_counter() - began
-            formula = type(self._policy).score
-            self._spent[formula] = self._spent.get(formula, 0.0) + taken
-            if taken > COSTLY and self._spent[formula] > PATIENCE:
+            self._count(time.perf_counter() - began)
+            if self._spent[type(self._policy).score] > PATIENCE and self._seconds > COSTLY * self._calls:
                 self._compile(clock, key, scores)
         return scores
+
+    def _count(self, seconds: float) -> None:
+        formula = type(self._policy).score
+        self._spent[formula] = self._spent.get(formula, 0.0) + seconds
+        self._calls += 1
+        self._seconds += seconds
 
     def _plain(self, clock: Clock, key: int) -> Weights:
         scores: Weights = self._policy.score(self._rows, clock, key, self._numbers, self._params)

@@ -9,6 +9,7 @@ import pytest
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
 from semibandits.experiments import lemma_1
 from semibandits.theory import kveton2015
+from tasks import long
 
 PARTS = ("initialisation", "failure", "rest", "hard", "failures", "exceptions")
 
@@ -104,7 +105,7 @@ def test_against_the_learner_where_intervals_fail(name: str, alpha: float) -> No
     assert not parts.exceptions.any()
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", [long(name) if name == "k_path" else name for name in PROBLEMS])
 def test_the_proof(name: str) -> None:
     problem, horizon, runs = PROBLEMS[name], 2000 if name in ("grid", "k_path") else 400, 5  # two are compiled for
     parts = lemma_1.measure(problem, horizon=horizon, runs=runs, seed=1)

@@ -66,6 +66,7 @@ def last_that_is_good_enough(w: Any, out: Any, data: Any, numbers: Any, integers
     return 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", [policies.CombUCB1(init="all"), policies.CTS()], ids=repr)
 def test_an_oracle_that_traps_thompson_sampling(policy: IndexPolicy) -> None:
     """After Wang and Chen 2018, who prove that such oracles exist.

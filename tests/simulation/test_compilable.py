@@ -63,6 +63,7 @@ def test_the_engine_is_named() -> None:
     assert "plain loop: it cannot be compiled" in mixed.engine
 
 
+@pytest.mark.long
 def test_only_formulas_with_the_same_bits_are_compiled() -> None:
     def engine(**changes: Any) -> str:
         return simulate(PROBLEMS["small top-k"], policy(**changes), horizon=700, runs=3, seed=0).engine

@@ -39,7 +39,7 @@ FUSED, ONE_BY_ONE = "small top-k", "user's set"
 """Scores worked out where the oracle reads them, in lanes; and kept for an oracle that plays one run at a time."""
 SOON = {
     *((name, FUSED) for name in POLICIES),
-    *((name, ONE_BY_ONE) for name in ("BGCTS", "CTS", "EpsilonGreedy")),
+    ("CTS", ONE_BY_ONE),
 }
 PAIRS = [
     (policy, name)
