@@ -45,6 +45,7 @@ def test_the_second_process_finds_it_and_damage_is_mended(tmp_path: Path) -> Non
         assert file.read_bytes() != damaged
 
 
+@pytest.mark.long
 def test_an_edited_policy_is_compiled_anew(tmp_path: Path) -> None:
     """Also where only a number, or a function that it calls, has changed."""
     cache, source = tmp_path / "cache", tmp_path / "src"

@@ -12,8 +12,6 @@ from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
 ITEMS = 40
 EVERYBODY: list[IndexPolicy] = [
     policies.CTS(),
-    policies.KLUCB(),
-    policies.EpsilonGreedy(0.5),
     policies.Fixed([1, 2, 3]),
 ]
 

@@ -21,7 +21,7 @@ def test_the_regret_of_a_greedy_knapsack_is_sublinear() -> None:
     generator = np.random.default_rng(8)
     costs = generator.integers(2, 9, size=10).tolist()
     problem = Problem(sets.GreedyKnapsack(costs, 20), environments.Bernoulli(generator.uniform(0.2, 0.9, 10).round(2)))
-    options: Any = {"horizon": 100_000, "runs": 32, "seed": 1, "checkpoints": [1000, 2000, 50_000]}
+    options: Any = {"horizon": 100_000, "runs": 32, "seed": 1, "checkpoints": [1000, 2000, 50_000], "record": "counts"}
     own = simulate(problem, policies.CombUCB1(), **options)
     early, late = slopes(own.regret[0, :, :2], own.rounds[:2]), slopes(own.regret[0], own.rounds)
     assert late.mean() < 0.2 * early.mean()

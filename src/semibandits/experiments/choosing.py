@@ -63,8 +63,9 @@ def contenders(problem: Problem) -> list[IndexPolicy]:
 
 def run(horizon: int = 100_000, runs: int = 100, seed: int = 0) -> dict[str, SimulationResult]:
     """Every contender on every standard problem."""
+    rounds = np.unique(np.geomspace(1, horizon, 80).round().astype(np.int64))
     return {
-        name: simulate(problem, contenders(problem), horizon=horizon, runs=runs, seed=seed)
+        name: simulate(problem, contenders(problem), horizon=horizon, runs=runs, seed=seed, checkpoints=rounds)
         for name, problem in standard_problems().items()
     }
 
