@@ -209,7 +209,8 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
     if mutant in POLICY_MUTANTS:
         name = Path(ALL[mutant][0]).stem
         folder = "tests/policies/" if ALL[mutant][0].startswith("policies/") else "tests/"
-        hunters = [f"{folder}test_{name}.py", "-k", "not regret and not wrong_constants"]
+        live = ["tests/test_windows_live.py"] if name in ("sliding_window", "discounted") else []
+        hunters = [f"{folder}test_{name}.py", *live, "-k", "not regret and not wrong_constants"]
     if mutant in LANE_MUTANTS:
         hunters = ["tests/simulation/test_policies_on_sets.py", "-k", "CTS or Window"]
     if mutant in ENGINE_MUTANTS:
