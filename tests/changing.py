@@ -1,13 +1,14 @@
 """A small world that changes once, and an independent, plain simulation in it that keeps every observation."""
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits import Problem, environments, sets, simulate
+from semibandits import Problem, environments, policies, sets, simulate
 from semibandits.types import IndexPolicy
 
 Numbers = NDArray[np.float64]
@@ -55,3 +56,20 @@ def late_loss(policy: IndexPolicy, *, change: int, first: int, last: int, runs: 
     at = regrets(policy, change=change, horizon=last, runs=runs, checkpoints=[first, last])
     per_round = (at[:, 1] - at[:, 0]) / (last - first)
     return float(per_round.mean()), float(per_round.std(ddof=1) / np.sqrt(runs))
+
+
+def check_recovery(policy: IndexPolicy, slack: float = 0.0) -> None:
+    """The world changes in round 3001: what is lost per round before, and 250 rounds later, beside CombUCB1.
+
+    `slack`: what the policy may still lose more than before, since it has not forgotten everything.
+    """
+    plain = policies.CombUCB1(alpha=0.5)
+    before, after = {"first": 2850, "last": 3000}, {"first": 3250, "last": 3400}
+    slow, slow_error = late_loss(plain, change=3001, **after, runs=256)
+    assert slow - 3.5 * slow_error > 0.4 * LOST
+    quick, quick_error = late_loss(policy, change=3001, **after, runs=256)
+    assert quick + 3.5 * quick_error < 0.1 * LOST
+    usual, usual_error = late_loss(policy, change=3001, **before, runs=256)
+    assert abs(quick - usual) < slack + 3.5 * math.hypot(quick_error, usual_error)
+    known, known_error = late_loss(plain, change=3001, **before, runs=256)
+    assert known + 3.5 * math.hypot(usual_error, known_error) < usual  # forgetting has its price

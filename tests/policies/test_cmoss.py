@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scoring import GAME, compare, histories, scores_after
+from histories import GAME, compare, histories, scores_after
 from semibandits import Learner, errors, policies, sets, simulate
 
 Numbers = NDArray[np.float64]

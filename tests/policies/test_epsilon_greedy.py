@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scoring import compare, policy_key
+from histories import compare, policy_key
 from semibandits import Learner, policies, rng, sets
 from semibandits.policies import EpsilonGreedy
 from semibandits.types import Game

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scoring import GAME, compare
+from histories import GAME, compare
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
 from semibandits.policies import ExploreThenCommit
 from semibandits.types import Game

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
-from scoring import compare, histories, scores_after
+from histories import compare, histories, scores_after
 from semibandits import Learner, Problem, environments, policies, sets, simulate
 from semibandits.kernel import log
 from semibandits.types import Clock, Game, Params

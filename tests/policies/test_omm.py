@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from histories import GAME, MEANS, PAIRS, histories, scores_after
 from plain_play import agree, play
-from scoring import GAME, MEANS, PAIRS, histories, scores_after
 from semibandits import Learner, environments, errors, policies, problems, rng, sets, simulate
 from semibandits.types import FeasibleSet
 

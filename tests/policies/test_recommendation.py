@@ -25,6 +25,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
     "a matroid, however large": (Problem(sets.TopK(50, 20), coins([0.5] * 50)), "CTS", "matroid"),
     "groups": (problems.k_path(6, 2, 0.5), "KLUCB", "depend"),
     "groups on a matroid": (Problem(sets.TopK(4, 2), coins([0.5] * 4, groups=[0, 0, 1, 1])), "CTS", "matroid"),
+    "a record on a matroid": (Problem(sets.TopK(4, 2), environments.Table([[0.1] * 4])), "CTS", "matroid"),
     "a record": (Problem(sets.Assignment(2, 2), environments.Table([[0.1] * 4])), "KLUCB", "depend"),
     "greed": (Problem(sets.GreedyKnapsack([1, 2, 3], 3), coins([0.5] * 3)), "KLUCB", "approximate"),
     "a set alone": (sets.Assignment(3, 3), "KLUCB", "depend"),

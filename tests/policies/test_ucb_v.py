@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scoring import compare, histories, scores_after
+from histories import compare, histories, scores_after
 from semibandits import Learner, policies, sets
 from semibandits.types import Game
 

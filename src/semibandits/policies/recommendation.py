@@ -104,7 +104,7 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
         KLUCB(),
         "to decide without randomness" if feasible.matroid else "if the items may depend on each other after all",
     )
-    sigma = None if world is None else _spread(world)
+    sigma = _spread(world) if world is not None and independent else None
     if sigma is not None:
         return Recommendation(
             GaussianCTS(sigma),
@@ -115,7 +115,11 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
         return Recommendation(
             CTS(),
             ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
-            ((GaussianCTS(), "if the weights are no coins; the smaller their spread, the smaller sigma"), safe, proven),
+            (
+                (GaussianCTS(), "if the items are independent, but no coins; the less they vary, the smaller sigma"),
+                safe,
+                proven,
+            ),
         )
     if feasible.max_size > MANY:
         return Recommendation(
