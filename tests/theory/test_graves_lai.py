@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -196,11 +195,9 @@ def test_top_k(data: st.DataObject) -> None:
     check(coins(sets.Oracle(solver.argmax, len(means), k), means, sense), expected, max_solutions=1)
 
 
-def test_top_k_of_very_many_is_instant_and_may_be_restricted() -> None:
+def test_top_k_of_very_many_needs_no_listing_and_may_be_restricted() -> None:
     means = np.linspace(0.1, 0.9, 5000)
-    began = time.perf_counter()
     lower, upper = graves_lai_constant(coins(sets.TopK(5000, 50), means.tolist()))
-    assert time.perf_counter() - began < 1.0
     assert lower == upper == anantharam(means, 50)
     means = np.array([0.9, 0.8, 0.6, 0.5, 0.4, 0.2])
     some = [set(one) for one in itertools.combinations(range(6), 3)]
