@@ -149,6 +149,7 @@ class _Compiler:
             if self._done[function] is None:
                 raise TypeError(f"{function.__name__} calls itself, which cannot be compiled")
             return self._done[function]
+        within = bool(self._done)
         self._done[function] = None
         names = {name: self._twin(value) for name, value in self._globals(function).items()}
         cells = tuple(CellType(self._twin(value)) for value in self._cells(function))
@@ -160,7 +161,9 @@ class _Compiler:
         )
         twin.__qualname__ = name
         twin.__kwdefaults__ = function.__kwdefaults__
-        options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+        # Python calls the outermost function only: doors for it into the others would cost a third of the time.
+        doors = {"no_cfunc_wrapper": True, "no_cpython_wrapper": within}
+        options: dict[str, Any] = {"error_model": "numpy", "nogil": True, **doors}
         if not _has_lane_loops(function):
             options["forceinline"] = True
         elif self._pipeline is not None:
