@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, policies, rng
+from semibandits.simulation.engine import Engine
 from semibandits.simulation.task import Outcome, Task
+from semibandits.simulation.work import play_with
 from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
 from worlds import Sum
 
@@ -49,6 +51,15 @@ def learned(one: Task) -> list[list[int]]:
 def chosen(outcome: Outcome) -> list[list[int]]:
     assert outcome.solutions is not None
     return [[item for item in row if item >= 0] for row in outcome.solutions[0].tolist()]
+
+
+def agree_everywhere(one: Task, runs: int) -> None:
+    """Machine code, plain loop and, where it can play without a horizon, a live learner decide alike."""
+    fast = Engine(one).play(0, runs)
+    assert fast is not None
+    same(fast, play_with(None, one, 0, runs))
+    if not one.policy.needs_horizon:
+        assert chosen(fast) == learned(one)
 
 
 def policy(**changes: Any) -> IndexPolicy:

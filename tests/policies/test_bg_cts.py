@@ -22,7 +22,7 @@ from many_plays import (
     two_sets,
 )
 from plain_play import agree
-from semibandits import Learner, errors, policies, sets
+from semibandits import Learner, policies, sets
 from semibandits.testing import check_policy
 from tasks import long
 
@@ -79,7 +79,6 @@ def test_regret_beside_a_plain_simulation() -> None:
     listed = list(itertools.combinations(range(6), 2))
     theirs = play_many(listed, MEANS, boosted(2), horizon=400, runs=4000, seed=1, init=True)
     agree(ours, theirs)
-    assert abs(theirs.mean() - 51.7) < 0.7
 
 
 @pytest.mark.parametrize(
@@ -122,8 +121,7 @@ def test_bad_lam(lam: object) -> None:
 
 @pytest.mark.parametrize("init", ["paper", "none", None])
 def test_bad_init(init: object) -> None:
-    with pytest.raises(errors.BadArgument, match="init must be 'all' or 'optimistic', got"):
-        policies.BGCTS(init=init)  # type: ignore[arg-type]
+    refuses(policies.BGCTS, "init", init)
 
 
 def test_live(tmp_path: Path) -> None:

@@ -116,7 +116,6 @@ def test_regret_beside_a_plain_simulation() -> None:
     listed = list(itertools.combinations(range(6), 2))
     theirs = play_many(listed, MEANS, beta, horizon=60, runs=4000, seed=1, init=False)
     agree(ours, theirs)
-    assert abs(theirs.mean() - 8.7) < 0.3
 
 
 def test_regret_on_paths_beside_a_plain_simulation() -> None:

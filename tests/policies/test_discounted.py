@@ -1,6 +1,7 @@
 """CombUCB1 with discounted observations against its formula, worked out anew from all that was ever observed."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,12 @@ from numpy.typing import NDArray
 
 import changing
 from changing import plain_regrets
+from many_plays import NOT_POSITIVE, refuses
 from plain_play import agree
 from semibandits import Learner, Problem, environments, errors, policies, sets, simulate
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.work import play_with
 from semibandits.testing import check_policy
 from semibandits.types import Game, Stats
-from tasks import chosen, learned, long, same, task
+from tasks import agree_everywhere, long, task
 from worlds import PROBLEMS
 
 Numbers = NDArray[np.float64]
@@ -163,11 +163,7 @@ def test_it_recovers_from_a_change_and_combucb1_does_not() -> None:
     ],
 )
 def test_engine_learner_and_plain_loop_agree(name: str, gamma: float) -> None:
-    one = task(PROBLEMS[name], policies.Discounted(gamma), horizon=300)
-    fast = Engine(one).play(0, 2)
-    assert fast is not None
-    same(fast, play_with(None, one, 0, 2))
-    assert chosen(fast) == learned(one)
+    agree_everywhere(task(PROBLEMS[name], policies.Discounted(gamma), horizon=300), runs=2)
 
 
 def test_functions_are_the_same_plain_and_compiled() -> None:
@@ -180,10 +176,9 @@ def test_bad_gamma(gamma: object) -> None:
         policies.Discounted(gamma)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("alpha", [0.0, -1.0, math.inf, math.nan, "1.5", True, None])
+@pytest.mark.parametrize("alpha", NOT_POSITIVE)
 def test_bad_alpha(alpha: object) -> None:
-    with pytest.raises(errors.BadArgument, match="alpha must be a positive number, got"):
-        policies.Discounted(0.9, alpha)  # type: ignore[arg-type]
+    refuses(partial(policies.Discounted, 0.9), "alpha", alpha)
 
 
 def test_numpy_numbers_are_numbers() -> None:

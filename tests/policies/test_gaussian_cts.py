@@ -22,7 +22,7 @@ from many_plays import (
     warmed,
 )
 from plain_play import agree
-from semibandits import Learner, errors, policies, sets
+from semibandits import Learner, policies, sets
 from semibandits.testing import check_policy
 
 MEANS = [0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
@@ -68,7 +68,6 @@ def test_regret_beside_a_plain_simulation() -> None:
     listed = list(itertools.combinations(range(6), 2))
     theirs = play_many(listed, MEANS, gaussian, horizon=400, runs=4000, seed=1, init=True)
     agree(ours, theirs)
-    assert abs(theirs.mean() - 26.3) < 0.8
 
 
 @pytest.mark.long
@@ -106,8 +105,7 @@ def test_bad_sigma(sigma: object) -> None:
 
 @pytest.mark.parametrize("init", ["paper", "none", None])
 def test_bad_init(init: object) -> None:
-    with pytest.raises(errors.BadArgument, match="init must be 'all' or 'optimistic', got"):
-        policies.GaussianCTS(init=init)  # type: ignore[arg-type]
+    refuses(policies.GaussianCTS, "init", init)
 
 
 def test_live(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """CombUCB1 on a window against its formula, worked out anew from all that was ever observed."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,12 @@ from numpy.typing import NDArray
 
 import changing
 from changing import plain_regrets
+from many_plays import NOT_POSITIVE, refuses
 from plain_play import agree
 from semibandits import Learner, errors, policies, sets
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.work import play_with
 from semibandits.testing import check_policy
 from semibandits.types import Game, Stats
-from tasks import chosen, learned, long, same, task
+from tasks import agree_everywhere, long, task
 from worlds import PROBLEMS
 
 Numbers = NDArray[np.float64]
@@ -171,20 +171,12 @@ def test_it_recovers_from_a_change_and_combucb1_does_not() -> None:
     ],
 )
 def test_engine_learner_and_plain_loop_agree(name: str, window: int) -> None:
-    one = task(PROBLEMS[name], policies.SlidingWindow(window), horizon=300)
-    fast = Engine(one).play(0, 2)
-    assert fast is not None
-    same(fast, play_with(None, one, 0, 2))
-    assert chosen(fast) == learned(one)
+    agree_everywhere(task(PROBLEMS[name], policies.SlidingWindow(window), horizon=300), runs=2)
 
 
 def test_a_long_game_in_pieces_agrees_too() -> None:
     """The engine plays some rounds at a time, and the window reaches across."""
-    one = task(PROBLEMS["crooked graph"], policies.SlidingWindow(700, alpha=0.1), horizon=3000)
-    fast = Engine(one).play(0, 1)
-    assert fast is not None
-    same(fast, play_with(None, one, 0, 1))
-    assert chosen(fast) == learned(one)
+    agree_everywhere(task(PROBLEMS["crooked graph"], policies.SlidingWindow(700, alpha=0.1), horizon=3000), runs=1)
 
 
 def test_functions_are_the_same_plain_and_compiled() -> None:
@@ -197,10 +189,9 @@ def test_bad_windows(window: object) -> None:
         policies.SlidingWindow(window)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("alpha", [0.0, -1.0, math.inf, math.nan, "1.5", True, None])
+@pytest.mark.parametrize("alpha", NOT_POSITIVE)
 def test_bad_alpha(alpha: object) -> None:
-    with pytest.raises(errors.BadArgument, match="alpha must be a positive number, got"):
-        policies.SlidingWindow(5, alpha)  # type: ignore[arg-type]
+    refuses(partial(policies.SlidingWindow, 5), "alpha", alpha)
 
 
 def test_whole_numbers_of_any_kind_are_windows() -> None:

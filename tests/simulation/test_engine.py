@@ -15,7 +15,7 @@ from semibandits.simulation.engine import Engine
 from semibandits.simulation.task import Outcome
 from semibandits.simulation.work import play_with
 from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
-from tasks import chosen, learned, long, policy, same, task
+from tasks import agree_everywhere, chosen, learned, long, policy, same, task
 from worlds import PROBLEMS, Sum, Window, Wobbling
 
 ALIKE = {
@@ -88,11 +88,7 @@ def test_without_the_lane_pipeline_too(name: str) -> None:
     ids=repr,
 )
 def test_users_policies_compile_as_they_are(policy: IndexPolicy, name: str) -> None:
-    one = task(PROBLEMS[name], policy)
-    fast = Engine(one).play(0, 3)
-    assert fast is not None
-    same(fast, play_with(None, one, 0, 3))
-    assert chosen(fast) == learned(one)
+    agree_everywhere(task(PROBLEMS[name], policy), runs=3)
 
 
 @pytest.mark.parametrize("init", ["optimistic", long("all")])

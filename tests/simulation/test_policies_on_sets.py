@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, errors, policies, simulate
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.work import play_with
 from semibandits.types import IndexPolicy
-from tasks import BOTH, chosen, learned, long, same, task
+from tasks import BOTH, agree_everywhere, long, task
 from worlds import PROBLEMS
 
 HORIZON = 300
@@ -52,12 +50,7 @@ PAIRS = [
 @pytest.mark.parametrize(("policy", "name"), [pair if pair in SOON else long(*pair) for pair in PAIRS])
 def test_engine_learner_and_plain_loop_agree_on_every_pair(policy: str, name: str) -> None:
     problem = PROBLEMS[name]
-    one = task(problem, POLICIES[policy](problem), horizon=HORIZON)
-    fast = Engine(one).play(0, 2)
-    assert fast is not None
-    same(fast, play_with(None, one, 0, 2))
-    if not one.policy.needs_horizon:
-        assert chosen(fast) == learned(one)
+    agree_everywhere(task(problem, POLICIES[policy](problem), horizon=HORIZON), runs=2)
 
 
 def test_no_policy_is_left_out() -> None:
@@ -83,10 +76,7 @@ def test_no_policy_falls_back_in_silence(policy: str) -> None:
 def test_a_learner_knows_no_horizon(policy: IndexPolicy) -> None:
     with pytest.raises(errors.BadArgument, match=r"needs to know the horizon, which a live learner does not"):
         Learner(PROBLEMS[FUSED].feasible, policy)
-    one = task(PROBLEMS[FUSED], policy, horizon=HORIZON)
-    fast = Engine(one).play(0, 2)
-    assert fast is not None
-    same(fast, play_with(None, one, 0, 2))
+    agree_everywhere(task(PROBLEMS[FUSED], policy, horizon=HORIZON), runs=2)
 
 
 def test_omm_refuses_what_is_no_matroid() -> None:
