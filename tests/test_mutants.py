@@ -71,7 +71,7 @@ ENGINE_MUTANTS = {
     ),
     "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),
     "padding counts": (
-        "simulation/engine.py",
+        "simulation/parts.py",
         "np.append(problem.means, 0.0)",
         "np.append(problem.means, 0.5)",
     ),

@@ -5,7 +5,7 @@ from semibandits.errors import SemiBanditError
 from semibandits.learner import Learner
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult, simulate
-from semibandits.types import Decision, Environment, FeasibleSet, IndexPolicy
+from semibandits.types import Decision, Environment, FeasibleSet, IndexPolicy, Policy
 
 __version__ = "0.1.0"
 
@@ -15,6 +15,7 @@ __all__ = [
     "FeasibleSet",
     "IndexPolicy",
     "Learner",
+    "Policy",
     "Problem",
     "SemiBanditError",
     "SimulationResult",

@@ -10,8 +10,8 @@ import numpy as np
 from semibandits.errors import BadArgument, UnknownDecision
 from semibandits.inputs import Inputs
 from semibandits.sets.base import check_answer
-from semibandits.state import SavedDecision, SavedLearner
-from semibandits.types import Items, Weights
+from semibandits.state import SavedDecision, SavedLearner, restored_array, saved_array
+from semibandits.types import Items, Note, Weights
 
 
 @dataclasses.dataclass(slots=True)
@@ -21,7 +21,10 @@ class Record:
     round: int
     items: Items
     initial: bool
+    note: Note = None
+    """What the policy wants to know of the decision when feedback comes."""
     weights: Weights | None = None
+    """Where only their sum is told: an array with just that."""
     cancelled: bool = False
 
     def told(self) -> Weights:
@@ -29,7 +32,9 @@ class Record:
 
     def waiting(self) -> Items:
         """The items without feedback."""
-        return self.items if self.weights is None else self.items[np.isnan(self.weights)]
+        if self.weights is None:
+            return self.items
+        return self.items[np.isnan(self.weights)] if self.weights.size == self.items.size else self.items[:0]
 
 
 class Book:
@@ -84,9 +89,10 @@ class Book:
             raise BadArgument("two decisions were made in one round")
 
 
-def saved_decision(record: Record) -> SavedDecision:
+def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
     weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
-    return SavedDecision(record.round, record.items.tolist(), weights, record.initial, record.cancelled)
+    note = saved_array(record.note, "a note") if outstanding and record.note is not None else None
+    return SavedDecision(record.round, record.items.tolist(), weights, record.initial, record.cancelled, note)
 
 
 def _restored(one: SavedDecision, saved: SavedLearner, inputs: Inputs) -> Record:
@@ -97,8 +103,12 @@ def _restored(one: SavedDecision, saved: SavedLearner, inputs: Inputs) -> Record
     weights = None
     if one.weights is not None:
         weights = np.array(one.weights, dtype=np.float64)
-        if weights.shape != items.shape:
+        if saved.feedback == "bandit":
+            weights = np.array([inputs.sum(one.weights[0], items.size)])
+        elif weights.shape != items.shape:
             raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
-        told = ~np.isnan(weights)
-        inputs.weights(weights[told], items[told])
-    return Record(one.round, items, one.initial, weights, one.cancelled)
+        else:
+            told = ~np.isnan(weights)
+            inputs.weights(weights[told], items[told])
+    note = None if one.note is None else restored_array(one.note)
+    return Record(one.round, items, one.initial, note, weights, one.cancelled)

@@ -1,6 +1,5 @@
 """Live use: ask for a decision, act, tell what each chosen item was worth."""
 
-import dataclasses
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,24 +8,37 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits import policies, rng, state
-from semibandits.agent import IndexAgent, Scale, Uncovered
+from semibandits import rng, saving, state
+from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
 from semibandits.book import Book, Record, saved_decision
 from semibandits.environments.base import check_bounds
 from semibandits.errors import (
     BadArgument,
     BadState,
+    BadWeights,
     ContradictingFeedback,
     EmptyFeasibleSet,
     SemiBanditError,
     UncoveredItems,
     UnknownDecision,
     UnknownItem,
+    Unsupported,
 )
 from semibandits.inputs import Inputs, check_confidence
 from semibandits.problem import check_signs
 from semibandits.sets.base import solve
-from semibandits.types import Bounds, Decision, FeasibleSet, IndexPolicy, Items, Sense, Weights, check_choice
+from semibandits.types import (
+    Bounds,
+    Decision,
+    FeasibleSet,
+    FeedbackKind,
+    IndexPolicy,
+    Items,
+    Policy,
+    Sense,
+    Weights,
+    check_choice,
+)
 
 Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
 """Weights by item or label."""
@@ -37,7 +49,8 @@ class Learner:
 
     `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible. `labels`, one string
     per item, may be used instead of item numbers everywhere; default: those of the set, if any. `seed` fixes every
-    random draw (CombUCB1 makes none). `uncovered="ignore"` accepts items that no solution contains.
+    random draw (CombUCB1 makes none). `uncovered="ignore"` accepts items that no solution contains. With
+    `feedback="bandit"` it is told only what a decision was worth as a whole: `tell(decision.id, sum)`.
 
     Methods may be called from several threads. A call that raises an error has changed nothing.
 
@@ -55,13 +68,14 @@ class Learner:
     def __init__(
         self,
         feasible: FeasibleSet,
-        policy: IndexPolicy,
+        policy: IndexPolicy | Policy,
         *,
         sense: Sense = "max",
         bounds: Bounds = (0.0, 1.0),
         labels: Sequence[str] | None = None,
         seed: int | None = None,
         uncovered: Uncovered = "error",
+        feedback: FeedbackKind = "semi",
     ) -> None:
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
@@ -73,7 +87,9 @@ class Learner:
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
-        self._agent = IndexAgent(feasible, policy, self._scale, seed=self._seed, uncovered=self._uncovered)
+        self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
+        check_feedback(check_policy(policy), self._feedback)
+        self._agent = make_agent(feasible, policy, self._scale, seed=self._seed, uncovered=self._uncovered)
         self._round = 0
         self._pending = np.zeros(feasible.n_items, dtype=np.int64)
         self._book = Book()
@@ -87,14 +103,14 @@ class Learner:
         with self._lock:
             exclude = None if available is None else self._inputs.unavailable(available)
             try:
-                items, initial = self._agent.choose(self._round + 1, self._pending, exclude)
+                items, initial, note = self._agent.choose(self._round + 1, self._pending, exclude)
             except UncoveredItems as error:
                 raise UncoveredItems(error.items, self._inputs.names(error.items), error.searched) from None
             except EmptyFeasibleSet as error:
                 raise EmptyFeasibleSet(f"nothing feasible can be made of what is available: {error}") from error
             self._round += 1
             items.setflags(write=False)
-            record = Record(self._round, items, initial)
+            record = Record(self._round, items, initial, note)
             self._count_pending(items, 1)
             return self._decision(self._book.add(record), record)
 
@@ -102,12 +118,15 @@ class Learner:
         """Takes in what the items of a decision were worth, and returns how many of these weights were new.
 
         `weights` are aligned with `decision.items`, or a mapping from items or labels: then the others may follow
-        later. Feedback may come late, in any order, and again: a repeat changes nothing, a contradiction is an error.
+        later. With `feedback="bandit"` it is one number, their sum. Feedback may come late, in any order, and again:
+        a repeat changes nothing, a contradiction is an error.
         """
         with self._lock:
             record = self._book.find(id)
             if record.cancelled:
                 raise UnknownDecision(f"decision {id} was cancelled")
+            if self._feedback == "bandit":
+                return self._tell_sum(id, record, self._inputs.sum(weights, record.items.size))
             if not isinstance(weights, np.ndarray) and isinstance(weights, Mapping):
                 items, values = self._inputs.pairs(list(weights), list(weights.values()))
                 positions = self._positions(id, record, items)
@@ -134,15 +153,36 @@ class Learner:
             )
         positions, values = positions[fresh], values[fresh]
         if positions.size:
-            self._learn(record, record.items[positions], values)
+            self._learn(record, record.items[positions], values, positions)
             told[positions] = values
             record.weights = told
         if id in self._book.outstanding and not np.isnan(told).any():
             self._book.finish(id)
         return positions.size
 
-    def _learn(self, record: Record, items: Items, values: Weights) -> None:
-        self._agent.learn(record.round, items, self._scale.to_unit(values), record.initial)
+    def _tell_sum(self, id: str, record: Record, sum: float) -> int:
+        if record.weights is not None:
+            if record.weights[0] != sum:
+                raise ContradictingFeedback(f"decision {id} already has the sum {record.weights[0]}, got {sum}")
+            return 0
+        assert isinstance(self._agent, PolicyAgent)
+        x = self._scale.sum_to_unit(sum, record.items.size)
+        self._agent.learn_sum(record.round, record.items, x, record.note)
+        record.weights = np.array([sum])
+        self._book.finish(id)
+        return 1
+
+    def _learn(self, record: Record, items: Items, values: Weights, positions: NDArray[np.int64] | None = None) -> None:
+        note = record.note
+        if positions is not None and isinstance(self._agent, PolicyAgent):
+            if self._agent.policy.feedback == "bandit" and positions.size < record.items.size:
+                raise BadWeights(
+                    f"{self._agent.policy!r} learns from the sum: expected all {record.items.size} weights "
+                    f"at once, got {positions.size}"
+                )
+            if isinstance(note, np.ndarray) and note.shape[:1] == record.items.shape:
+                note = note[positions]
+        self._agent.learn(record.round, items, self._scale.to_unit(values), record.initial, note)
         self._count_pending(items, -1)
 
     def _count_pending(self, items: Items, change: int) -> None:
@@ -168,6 +208,8 @@ class Learner:
         need no initialisation.
         """
         with self._lock:
+            if self._feedback == "bandit":
+                raise Unsupported("observe() takes weights of items, and this learner has feedback='bandit'")
             if isinstance(items, Mapping) == (weights is not None):
                 raise BadArgument("give items and weights, or one mapping from items to weights")
             if isinstance(items, Mapping):
@@ -193,9 +235,14 @@ class Learner:
 
     @property
     def estimates(self) -> Weights:
-        """ŵ(e): the mean of each item's observations; NaN for items never observed."""
+        """ŵ(e): the mean of each item's observations; NaN for items never observed.
+
+        A policy that knows better, because its items share parameters, tells what it expects of every item.
+        """
         with self._lock:
-            estimates: Weights = np.clip(self._scale.from_unit(self._means(unseen=np.nan)), *self._bounds)
+            means = self._expected()
+            means = self._means(unseen=np.nan) if means is None else means
+            estimates: Weights = np.clip(self._scale.from_unit(means), *self._bounds)
             return estimates
 
     def scores(self) -> Weights:
@@ -223,7 +270,16 @@ class Learner:
     def best(self) -> Items:
         """The best solution by the estimates alone, without exploration; items never observed count as worst."""
         with self._lock:
-            return solve(self._feasible, self._scale.for_oracle(self._means(unseen=0.0)))
+            means = self._expected()
+            if means is None and self._feedback == "bandit":
+                raise Unsupported(f"{self._agent.policy!r} has no estimates of items, and feedback='bandit' shows none")
+            means = self._means(unseen=0.0) if means is None else np.clip(means, 0.0, 1.0)
+            return solve(self._feasible, self._scale.for_oracle(means))
+
+    def _expected(self) -> Weights | None:
+        """What the policy expects of the items, if it has more to go by than each item's own observations."""
+        agent = self._agent
+        return agent.policy.estimates(agent.state) if isinstance(agent, PolicyAgent) else None
 
     @property
     def outstanding(self) -> list[Decision]:
@@ -244,7 +300,6 @@ class Learner:
 
     def _snapshot(self) -> state.SavedLearner:
         with self._lock:
-            agent = self._agent
             return state.SavedLearner(
                 name=self._book.name,
                 seed=self._seed,
@@ -255,18 +310,10 @@ class Learner:
                 bounds=self._bounds,
                 labels=None if self._inputs.labels is None else list(self._inputs.labels),
                 uncovered=self._uncovered,
-                policy=_saved_policy(agent.policy),
-                stats=state.numbers(agent.stats),
-                init_round=agent.init_round.tolist(),
-                init_x=agent.init_x.tolist(),
-                logged=agent.logged,
-                outstanding=[saved_decision(record) for record in self._book.outstanding.values()],
-                finished=[saved_decision(record) for record in self._book.finished.values()],
-                recent=[
-                    state.SavedRound(round, items.tolist(), x.tolist())
-                    for round, parts in agent.recent.items()
-                    for items, x in parts
-                ],
+                feedback=self._feedback,
+                outstanding=[saved_decision(record, True) for record in self._book.outstanding.values()],
+                finished=[saved_decision(record, False) for record in self._book.finished.values()],
+                **saving.saved_agent(self._agent),
             )
 
     @classmethod
@@ -274,7 +321,7 @@ class Learner:
         cls,
         path: str | os.PathLike[str],
         feasible: FeasibleSet,
-        policy: IndexPolicy | None = None,
+        policy: IndexPolicy | Policy | None = None,
         *,
         uncovered: Uncovered | None = None,
     ) -> "Learner":
@@ -285,8 +332,8 @@ class Learner:
         """
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
-        if policy is not None and not isinstance(policy, IndexPolicy):
-            raise BadArgument(f"policy must be an IndexPolicy, got {policy!r:.200}")
+        if policy is not None:
+            check_policy(policy)
         saved = state.read(path)
         if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
             raise BadState(
@@ -296,14 +343,15 @@ class Learner:
         try:
             learner = cls(
                 feasible,
-                _policy(saved.policy) if policy is None else policy,
+                saving.restored_policy(saved.policy) if policy is None else policy,
                 sense=saved.sense,  # type: ignore[arg-type]
                 bounds=saved.bounds,
                 labels=saved.labels,
                 seed=saved.seed,
                 uncovered=saved.uncovered if uncovered is None else uncovered,  # type: ignore[arg-type]
+                feedback=saved.feedback,
             )
-            given = _saved_policy(learner._agent.policy)
+            given = saving.saved_policy(learner._agent.policy)
             if given.name != saved.policy.name or (given.parameters is None) != (saved.policy.parameters is None):
                 raise BadArgument(f"it was saved with the policy {saved.policy.name}, got {policy!r}")
             learner._restore(saved)
@@ -312,37 +360,11 @@ class Learner:
         return learner
 
     def _restore(self, saved: state.SavedLearner) -> None:
-        """Takes over what was saved, and refuses what no learner could have written."""
-        agent = self._agent
-        for name, array, values in (
-            ("stats", agent.stats, saved.stats),
-            ("init_round", agent.init_round, saved.init_round),
-            ("init_x", agent.init_x, saved.init_x),
-        ):
-            if np.shape(values) != array.shape:
-                raise BadArgument(f"{name} should have shape {array.shape}, got {np.shape(values)}")
-            array[...] = np.array(values, dtype=array.dtype)
-        counts, sums = agent.stats[0], agent.stats[1]
-        if not ((counts >= 0.0) & (sums >= 0.0) & (sums <= counts * (1.0 + 1e-9)) & np.isfinite(counts)).all():
-            raise BadArgument("counts and sums of weights contradict each other")
-        if saved.policy.parameters is not None and not np.isfinite(agent.stats).all():
-            raise BadArgument("statistics must be finite")
-        if agent.init_round.max() > saved.round or agent.init_x.min() < 0.0 or agent.init_x.max() > 1.0:
-            raise BadArgument("observations of the initialisation are out of range")
-        agent.restore_window(saved.round, [self._observed(part, saved.round) for part in saved.recent])
-        agent.logged = saved.logged
+        saving.restore_agent(self._agent, saved, self._inputs)
         self._round = saved.round
         self._book.restore(saved, self._inputs)
         for record in self._book.outstanding.values():
             self._count_pending(record.waiting(), 1)
-
-    def _observed(self, saved: state.SavedRound, last: int) -> tuple[int, Items, Weights]:
-        """What one round of a window saw."""
-        items, x = self._inputs.items(saved.items), np.array(saved.x, dtype=np.float64)
-        sound = items.shape == x.shape and len(set(saved.items)) == items.size and ((x >= 0.0) & (x <= 1.0)).all()
-        if not sound or saved.round > last:
-            raise BadArgument(f"the observations of round {saved.round} are out of range")
-        return saved.round, items, x
 
     # Bookkeeping
 
@@ -366,23 +388,3 @@ class Learner:
 
     def __repr__(self) -> str:
         return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._round})"
-
-
-def _saved_policy(policy: Any) -> state.SavedPolicy:
-    """Name and parameters, by which one of ours can be made again; the user's own must be given again."""
-    name = type(policy).__name__
-    if type(policy) is not getattr(policies, name, None):
-        return state.SavedPolicy(name, None)
-    if not dataclasses.is_dataclass(policy):  # made of more than a file can hold
-        return state.SavedPolicy(name, None)
-    values = {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)}
-    return state.SavedPolicy(
-        name, {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-    )
-
-
-def _policy(saved: state.SavedPolicy) -> IndexPolicy:
-    kind = getattr(policies, saved.name, None) if saved.name in policies.__all__ else None
-    if saved.parameters is None or not (isinstance(kind, type) and issubclass(kind, IndexPolicy)):
-        raise BadArgument(f"the policy {saved.name} cannot be made from a file: pass it as policy=")
-    return kind(**saved.parameters)

@@ -1,9 +1,12 @@
-"""The paper's two problems."""
+"""The paper's two problems, and some that are hard in another way."""
 
 import numpy as np
 
 from semibandits import environments, sets
 from semibandits.errors import BadArgument
+from semibandits.hard_problems import against as against
+from semibandits.hard_problems import changing_phases as changing_phases
+from semibandits.hard_problems import coin_table as coin_table
 from semibandits.problem import Problem
 
 

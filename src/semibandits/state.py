@@ -5,13 +5,13 @@ import hashlib
 import math
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.errors import BadState
+from semibandits.errors import BadArgument, BadState, Unsupported
 from semibandits.files import replace_file
 
 FORMAT = "semibandits.learner"
@@ -25,7 +25,7 @@ Number = float | Literal["inf", "-inf", "nan"]
 """JSON has no other way to say these."""
 
 
-Parameter = bool | int | float | str | list[int] | None
+Parameter = bool | int | float | str | list[int | float | list[float]] | None
 
 
 class SavedPolicy(msgspec.Struct, forbid_unknown_fields=True):
@@ -34,12 +34,21 @@ class SavedPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """None for a policy of the user's own, which must be given again."""
 
 
-class SavedDecision(msgspec.Struct, forbid_unknown_fields=True):
+class SavedArray(msgspec.Struct, forbid_unknown_fields=True):
+    """Numbers in the order of their places; "int64" or "float64"."""
+
+    kind: Literal["int64", "float64"]
+    shape: list[Count]
+    values: list[int | Number]
+
+
+class SavedDecision(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     round: Count
     items: list[Count]
     weights: list[float | None] | None
     initial: bool
     cancelled: bool
+    note: SavedArray | None = None
 
 
 class SavedRound(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,6 +77,9 @@ class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     outstanding: list[SavedDecision]
     finished: list[SavedDecision]
     recent: list[SavedRound] = []
+    feedback: Literal["semi", "bandit"] = "semi"
+    state: list[SavedArray] | None = None
+    """Of a policy that chooses whole solutions."""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -110,3 +122,19 @@ def numbers(values: NDArray[np.float64]) -> list[list[Number]]:
     if np.isfinite(values).all():
         return rows
     return [[x if math.isfinite(x) else str(x) for x in row] for row in values.tolist()]  # type: ignore[misc]
+
+
+def saved_array(array: Any, what: str) -> SavedArray:
+    kinds: Any = ("int64", "float64")
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        raise Unsupported(f"{what} must be made of NumPy arrays of int64 or float64 to be saved, got {array!r:.200}")
+    values = [x if math.isfinite(x) else str(x) for x in array.ravel().tolist()]
+    return SavedArray(array.dtype.name, list(array.shape), values)  # type: ignore[arg-type]
+
+
+def restored_array(saved: SavedArray) -> NDArray[Any]:
+    if math.prod(saved.shape) != len(saved.values):
+        raise BadArgument(f"an array of shape {saved.shape} has {len(saved.values)} numbers")
+    return np.array([float(x) if isinstance(x, str) else x for x in saved.values], dtype=saved.kind).reshape(
+        saved.shape
+    )

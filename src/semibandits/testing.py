@@ -6,26 +6,25 @@ Each raises `ConformanceError` with what was expected and what was found, and re
 import contextlib
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import numpy as np
 
 from semibandits import rng
-from semibandits.environments import Table
 from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
-from semibandits.kernel import LANES, compiled, foreign
+from semibandits.kernel import LANES, compiled
+from semibandits.sets import TopK
 from semibandits.sets.lanes import answers
+from semibandits.testing_policies import check_choices, check_formula
 from semibandits.testing_worlds import check_declared, check_drawn, check_drift
 from semibandits.testing_worlds import demand as _demand
 from semibandits.types import (
     Environment,
     FeasibleSet,
-    Game,
     IndexPolicy,
     Items,
-    Stats,
+    Policy,
     Weights,
-    is_float,
     means_in,
     total,
     up_to_date,
@@ -236,9 +235,9 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     _demand(isinstance(environment, Environment), f"expected an Environment, got {environment!r:.200}")
     means = means_in(environment, 1)
     check_declared(environment, means)
-    recorded = isinstance(environment, Table) and environment.order == "recorded"
-    if isinstance(environment, Table) and recorded:
-        samples = len(environment.rows)  # all there are, once
+    recorded = environment.last_round is not None
+    if environment.last_round is not None:  # all there are, once
+        samples = min(samples, environment.last_round) if environment.drifts else environment.last_round
     generator = np.random.default_rng(seed)
     keys = rng.keys(seed, 0, 1, samples, rng.WORLD)
     drawn = np.empty((samples, environment.n_items))
@@ -274,111 +273,25 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
 
 
 @_conforming
-def check_policy(policy: IndexPolicy, *, trials: int = 200, seed: int = 0) -> None:
-    """Checks that a policy's functions are array-safe, finite and, where it says so, can take an observation back.
+def check_policy(
+    policy: IndexPolicy | Policy, *, trials: int = 200, seed: int = 0, feasible: FeasibleSet | None = None
+) -> None:
+    """Checks that a policy keeps its contract.
 
-    The functions must give the same numbers, bit for bit, called on one item at a time, on all items at once as
-    NumPy arrays, and compiled. `trials` is the number of items: for a policy made for a certain number, that one.
+    An `IndexPolicy`: its functions are array-safe, finite and, where it says so, can take an observation back. They
+    must give the same numbers, bit for bit, called on one item at a time, on all items at once as NumPy arrays, and
+    compiled. `trials` is the number of items: for a policy made for a certain number, that one.
+
+    A `Policy`: on the set given (default: `TopK(8, 3)`) its choices are feasible, depend on state, round and key alone,
+    change nothing, and it learns from late feedback in parts. `trials` is the number of rounds.
 
     >>> import semibandits as sb
     >>> check_policy(sb.policies.CombUCB1())
+    >>> check_policy(sb.policies.HYBRID(), trials=20)
     """
-    _demand(isinstance(policy, IndexPolicy), f"expected an IndexPolicy, got {policy!r:.200}")
+    _demand(isinstance(policy, IndexPolicy | Policy), f"expected an IndexPolicy or a Policy, got {policy!r:.200}")
     _demand(trials >= 1, f"trials must be at least 1, got {trials}")
-    forgets = type(policy).forget is not IndexPolicy.forget
-    _demand(forgets or policy.init != "paper", "init='paper' overwrites observations, so it needs forget()")
-    _demand(policy.random or not policy.redraws, "redraws=True asks for other keys, so it needs random=True")
-    if policy.window:
-        _demand(forgets and policy.init == "optimistic", "a window needs forget() and init='optimistic'")
-    for name in ("clock", "observe", "score", *(["forget"] if forgets else [])):
-        why = foreign(getattr(type(policy), name))
-        _demand(not why, f"{name} would not give the same bits in machine code: {why}")
-    generator = np.random.default_rng(seed)
-    p = policy.params(Game(n_items=trials, max_size=max(1, trials // 4), horizon=10_000))
-    prior = policy.prior
-    _demand(len(prior) >= 2 and prior[0] == prior[1] == 0.0, f"prior must begin with count 0 and sum 0, got {prior}")
-    stats: Stats = tuple(np.full(trials, value, dtype=np.float64) for value in prior)
-    numbers = np.arange(trials, dtype=np.uint64)
-    for round in (1, 2, 3, 10, 1000):
-        key = rng.key(seed, 0, round, rng.POLICY) if policy.random else 0
-        clock = _call(policy.clock, "", round, key, p)
-        _demand(bool(np.isfinite(clock).all()), f"clock must be finite in round {round}, got {clock!r:.200}")
-        if policy.random:
-            _demand(all(map(is_float, clock)), f"the clock of a random policy must give floats, got {clock!r:.200}")
-        if clock:
-            _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
-        scores = _call(policy.score, "on arrays", stats, clock, key, numbers, p)
-        _demand(np.shape(scores) == (trials,), f"score on arrays must return one number per item, got {scores!r:.200}")
-        fine = np.isfinite(scores) | (np.isnan(scores) & policy.redraws)
-        _demand(not np.isnan(scores).all(), f"every score of round {round} is NaN")
-        if not fine.all():
-            at = int(np.argmin(fine))
-            raise ConformanceError(
-                f"scores must be finite, got {scores[at]} in round {round} for {[float(row[at]) for row in stats]} "
-                "(NaN that asks for another draw needs redraws = True)"
-            )
-        _same(policy.score, scores, (stats, clock, key, numbers, p))
-        glance = type(policy).glance
-        if glance is not None:
-            glanced = _call(glance, "on arrays", stats, clock, key, numbers, p)
-            _same(glance, glanced, (stats, clock, key, numbers, p))
-            _demand(bool((np.isnan(glanced) | (glanced == scores)).all()), "glance must give what score gives, or NaN")
-        if not policy.random:
-            again = policy.score(stats, _call(policy.clock, "", round, 1, p), 1, numbers, p)
-            _demand(np.array_equal(again, scores), "scores depend on the key: say random = True")
-        x = generator.random(trials) if round > 2 else generator.integers(0, 2, trials).astype(np.float64)
-        after = _call(policy.observe, "on arrays", stats, x, round, key, numbers, p)
-        _demand(len(after) == len(prior), f"observe must return {len(prior)} numbers, got {len(after)}")
-        _same(policy.observe, after, (stats, x, round, key, numbers, p))
-        if round == 1:
-            first = np.array_equal(after[0], np.ones(trials)) and np.array_equal(after[1], x)
-            _demand(first, "after one observation the count must be 1 and the sum that observation")
-        if forgets:
-            before = _call(policy.forget, "on arrays", after, x, round, p)
-            _same(policy.forget, before, (after, x, round, p))
-            for i, (old, new) in enumerate(zip(stats, before, strict=True)):
-                _demand(
-                    bool(np.allclose(old, new, rtol=0.0, atol=1e-9)),
-                    f"forget must undo observe, but number {i} differs",
-                )
-        stats = tuple(np.asarray(row, dtype=np.float64) for row in after)
-
-
-def _call(function: Callable[..., Any], how: str, *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except Exception as error:
-        name = getattr(function, "__name__", str(function))
-        raise ConformanceError(
-            f"{name} cannot be called {how}: {error!s:.300} (it must be a staticmethod of nothing but arithmetic and "
-            "the functions of semibandits.kernel)"
-        ) from error
-
-
-def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, ...]) -> None:
-    """One item at a time, plain and compiled, must give what all items at once gave."""
-    name = getattr(function, "__name__", str(function))
-    rows = np.stack([np.asarray(row) for row in whole]) if isinstance(whole, tuple) else np.asarray(whole)[None]
-    for how, call in (("called one item at a time", function), ("compiled", compiled(function))):
-        for item in range(0, rows.shape[1], 7):
-            one = (*(_pick(argument, item) for argument in arguments[:-1]), arguments[-1])  # the last are parameters
-            try:
-                got = call(*one)
-            except Exception as error:
-                raise ConformanceError(
-                    f"{name} cannot be {how}: {error!s:.500} (functions must be called by their plain names, not "
-                    "through their modules)"
-                ) from error
-            alone = np.array(got if isinstance(got, tuple) else (got,), dtype=np.float64)
-            _demand(
-                np.array_equal(alone, rows[:, item], equal_nan=True),
-                f"{name} gives {alone} {how} and {rows[:, item]} on arrays, for {one!r:.300}",
-            )
-
-
-def _pick(argument: object, item: int) -> object:
-    if isinstance(argument, tuple):
-        return tuple(_pick(part, item) for part in argument)
-    if isinstance(argument, np.ndarray) and argument.ndim == 1:
-        return argument[item]
-    return np.uint64(argument) if isinstance(argument, int) and argument >= 1 << 63 else argument
+    if isinstance(policy, IndexPolicy):
+        check_formula(policy, trials, seed)
+    else:
+        check_choices(policy, TopK(8, 3) if feasible is None else feasible, trials, seed)

@@ -19,12 +19,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, Unsupported
+from semibandits.structure import Arrays as Arrays
+from semibandits.structure import Quotas as Quotas
+from semibandits.structure import Solver as Solver
+from semibandits.structure import TradeOffs as TradeOffs
 
 Items: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[float, float]
 Sense: TypeAlias = Literal["max", "min"]
 Init: TypeAlias = Literal["paper", "all", "optimistic"]
+FeedbackKind: TypeAlias = Literal["semi", "bandit"]
+"""What is seen of a decision: the weight of every chosen item, or only their sum."""
+State: TypeAlias = Any
+Note: TypeAlias = Any
 
 Scalar: TypeAlias = Any
 """A number, or an array of numbers: the functions of a policy are written so that both work."""
@@ -58,37 +66,8 @@ class Game(NamedTuple):
     max_size: int
     horizon: int = 0
     signed: bool = True
-
-
-Arrays: TypeAlias = tuple[NDArray[Any], ...]
-
-
-class Solver(NamedTuple):
-    """A set's oracle as text for the compiler: one run at a time, or a block of runs in lanes. Ties as in `argmax`.
-
-    One run: `function(weights, out, data, numbers, integers) -> size` writes the best solution's items, ascending, to
-    out[:size]. `numbers` and `integers` are work space of the sizes given, zero at first and then as the last call
-    left them: each run's own, or (`own_work=False`) shared by runs.
-
-    Lanes: `function(view, data, work, chosen, trouble)` writes item k of the best solution of each lane to
-    chosen[k, lane], ascending, padded with n_items; `score_of(view, item, lane)` of `semibandits.kernel` gives scores,
-    each of which it reads `once` or more often. It adds 0·score of *every* item to trouble[lane], which so becomes NaN
-    where one is not finite; what it then chooses does not matter. `work` is what `make_work(lanes)` returned.
-    """
-
-    function: Callable[..., Any]
-    data: Arrays
-    make_work: Callable[[int], Arrays] | None = None
-    once: bool = False
-    ragged: bool = True
-    """Whether solutions may have fewer than max_size items."""
-    numbers: int = 0
-    integers: int = 0
-    own_work: bool = True
-
-    @property
-    def in_lanes(self) -> bool:
-        return self.make_work is not None
+    offset: float = 0.0
+    """A solution is worth the sum of x + offset over its items: other than 0 where the bounds are not (0, 1)."""
 
 
 class FeasibleSet(ABC):
@@ -158,6 +137,58 @@ class FeasibleSet(ABC):
         """The oracle for the compiler; None: simulations call `argmax`, in a plain loop."""
         return None
 
+    def single(self) -> Solver | None:
+        """The same for one run at a time; None: there is none."""
+        solver = self.solver()
+        return None if solver is None or solver.in_lanes else solver
+
+    def quotas(self) -> Quotas | None:
+        """So many items of each group, if that is what the solutions are; None: they are not, or it is not known."""
+        return None
+
+    def trade_offs(self) -> TradeOffs | None:
+        """The dynamic program that trades two totals off against each other; None: there is none."""
+        return None
+
+    def listed(self, limit: int) -> list[Items] | None:
+        """All solutions, always in the same order; None where there are more than `limit` that are not listed yet.
+
+        A part of the set is split on an item that one of its solutions has and another has not. The oracle finds
+        another one, if there is any: that which shares least with the first.
+        """
+        quotas = self.quotas()
+        if quotas is not None:
+            return quotas.listed(limit)
+        solutions: list[Items] = []
+        parts: list[tuple[FeasibleSet, Items]] = [(self, self.argmax(np.zeros(self.n_items)))]
+        while parts:
+            if len(solutions) + len(parts) > limit:
+                return None
+            part, known = parts.pop()
+            other = part.another(known)
+            if other is None:
+                solutions.append(known)
+                continue
+            item = int(np.setxor1d(known, other)[0])
+            has, has_not = (known, other) if item in known else (other, known)
+            parts += [(part.restrict(include=(item,)), has), (part.restrict(exclude=(item,)), has_not)]
+        return solutions
+
+    def another(self, known: Items) -> Items | None:
+        """A solution other than the known one; None where there is none."""
+        away = np.full(self.n_items, 1.0 if self.signed else 0.0)
+        away[known] = -1.0
+        other = self.argmax(away)
+        if not np.array_equal(known, other):
+            return other
+        if not self.signed and known.size < self.max_size:  # all contain the known one: does any contain more?
+            for item in np.setdiff1d(np.arange(self.n_items), known).tolist():
+                try:
+                    return self.restrict(include=(item,)).argmax(away)
+                except EmptyFeasibleSet:
+                    continue
+        return None
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_items} items)"
 
@@ -189,6 +220,8 @@ class Environment(ABC):
     """Whether the items' weights are known to be independent of each other."""
     drifts: bool = False
     """True: the means change from round to round, and `means(round)` is a method."""
+    hindsight: bool = False
+    """True: an adversary's world, in which regret is measured against the best fixed solution in hindsight."""
     batched: bool = False
     """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
     tables: Arrays = ()
@@ -290,8 +323,63 @@ class IndexPolicy(ABC):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-Policy: TypeAlias = IndexPolicy
-"""All policies of today are formulas per item."""
+class Policy(ABC):
+    """A policy that is more than a formula per item: it chooses whole solutions, and keeps what state it likes.
+
+    Policies see weights scaled to x in [0, 1], larger is better; a solution is worth the sum of x + `Game.offset`. They
+    keep nothing themselves: all that is learned is in the state, so that one policy serves many learners and runs.
+
+    A state, to be saved, is a tuple of NumPy arrays whose shapes never change; a note is one such array, or None.
+    """
+
+    feedback: ClassVar[FeedbackKind] = "semi"
+    """"bandit": it needs only the sum of the chosen items' x, and is given an array with just that."""
+    init: Literal["all", "optimistic"] = "optimistic"
+    """"all": before it is asked, solutions are chosen until every item was observed."""
+    needs_note: ClassVar[bool] = False
+    """Whether it cannot learn without its note: then not from logged data either."""
+    needs_horizon: bool = False
+    instead_of_horizon: ClassVar[str] = ""
+    """What to say to those who do not know it."""
+    verified: ClassVar[bool] = False
+    """True: what it chooses is feasible by construction; others are checked."""
+
+    def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
+        """Raises where this policy cannot play on that set."""
+
+    @abstractmethod
+    def start(self, game: Game, feasible: FeasibleSet) -> State:
+        """What it knows before the first round."""
+
+    @abstractmethod
+    def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
+        """The solution for this round, ascending, and a note that is kept with the decision. Changes nothing.
+
+        The note holds what `learn` will want to know of this moment, such as the chance that each item had: feedback
+        may come when the state is another one. `feasible` may be a part of the set, where not all items are available.
+        `key` is the round's own, for `semibandits.rng` and `semibandits.draws`.
+        """
+
+    @abstractmethod
+    def learn(
+        self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
+    ) -> State:
+        """The state after this feedback on the decision of that round; the old one stays as it was.
+
+        `items` may be a part of the decision's where their weights come in parts; a note with one entry (or row) for
+        each of the decision's items is then cut to this part. None is the note of items that were not chosen by
+        `choose`: by the initialisation, or elsewhere. `feasible` is the whole set.
+        """
+
+    def scores(self, state: State, feasible: FeasibleSet, round: int, key: int) -> Weights:
+        """What it hands to the oracle, where it scores items one by one."""
+        raise Unsupported(f"{self!r} scores whole solutions, not items")
+
+    def estimates(self, state: State) -> Weights | None:
+        """What it expects each item's x to be, if it knows better than the mean of the item's own observations."""
+        return None
+
+    __repr__ = IndexPolicy.__repr__
 
 
 def check_choice(name: str, value: Any, choices: Any) -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, errors, sets, simulate
-from semibandits.simulation.engine import Cannot, Engine
+from semibandits.simulation.engine import Engine
+from semibandits.simulation.parts import Cannot
 from semibandits.types import Clock, Params, Scalar, Stats
 from tasks import mean, policy, task, ucb
 from worlds import PROBLEMS, Steps, Sum

@@ -10,7 +10,7 @@ from measured import below_every_bound
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.kernel import where
 from semibandits.rng import uniform
-from semibandits.simulation import engine as engine_module
+from semibandits.simulation import parts
 from semibandits.simulation.engine import Engine
 from semibandits.simulation.task import Outcome
 from semibandits.simulation.work import play_with
@@ -267,7 +267,7 @@ def test_an_oracle_may_write_too_far() -> None:
 def test_a_long_record_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     one = task(PROBLEMS["grid"], horizon=300)
     whole = Engine(one).play(0, 3)
-    monkeypatch.setattr(engine_module, "TRACE_CELLS", 32 * 6 * 7)  # seven rounds at a time
+    monkeypatch.setattr(parts, "TRACE_CELLS", 32 * 6 * 7)  # seven rounds at a time
     pieces = Engine(one).play(0, 3)
     assert whole is not None
     assert pieces is not None

@@ -1,12 +1,25 @@
 """Environments: the distributions the items' weights come from."""
 
+from semibandits.environments.adversarial import Adversarial
 from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.environments.beta import Beta
+from semibandits.environments.correlated_gaussian import CorrelatedGaussian
 from semibandits.environments.custom import Custom
 from semibandits.environments.drifting import Drifting
 from semibandits.environments.gaussian import Gaussian
 from semibandits.environments.table import Table
 from semibandits.environments.uniform import Uniform
 
-__all__ = ["Bernoulli", "Beta", "Custom", "Drifting", "Gaussian", "Independent", "Table", "Uniform"]
+__all__ = [
+    "Adversarial",
+    "Bernoulli",
+    "Beta",
+    "CorrelatedGaussian",
+    "Custom",
+    "Drifting",
+    "Gaussian",
+    "Independent",
+    "Table",
+    "Uniform",
+]

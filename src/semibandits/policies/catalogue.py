@@ -6,25 +6,35 @@ from semibandits.policies.bg_cts import BGCTS
 from semibandits.policies.cl_sg import CLSG
 from semibandits.policies.clairvoyant import Clairvoyant
 from semibandits.policies.cmoss import CMOSS
+from semibandits.policies.comb_lin_ts import CombLinTS
+from semibandits.policies.comb_lin_ucb import CombLinUCB
+from semibandits.policies.comband import COMBAND
 from semibandits.policies.combucb1 import CombUCB1
 from semibandits.policies.cts import CTS
 from semibandits.policies.discounted import Discounted
 from semibandits.policies.epsilon_greedy import EpsilonGreedy
+from semibandits.policies.escb import ESCB
 from semibandits.policies.explore_then_commit import ExploreThenCommit
 from semibandits.policies.fixed import Fixed
+from semibandits.policies.fpl import FPL
 from semibandits.policies.gaussian_cts import GaussianCTS
+from semibandits.policies.hybrid import HYBRID
 from semibandits.policies.kl_ucb import KLUCB
+from semibandits.policies.lin_ucb import LinUCB
+from semibandits.policies.oful import OFUL
+from semibandits.policies.ols_ucb import OLSUCB
 from semibandits.policies.omm import OMM
+from semibandits.policies.osmd import OSMD
 from semibandits.policies.random_solutions import Random
 from semibandits.policies.sliding_window import SlidingWindow
 from semibandits.policies.ucb_v import UCBV
-from semibandits.types import IndexPolicy
+from semibandits.types import IndexPolicy, Policy
 
 
 class Entry(NamedTuple):
     """One policy."""
 
-    policy: type[IndexPolicy]
+    policy: type[IndexPolicy] | type[Policy]
     needs: str
     guarantee: str
     use: str
@@ -35,6 +45,7 @@ class Entry(NamedTuple):
 
 
 SAMPLING = "an exact oracle, independent items"
+FEW = "a set of at most 10,000 solutions"
 NONE = "none"
 
 CATALOGUE = (
@@ -99,6 +110,63 @@ CATALOGUE = (
         "none that we know for sums of items",
         "a world that drifts slowly; no memory of past rounds",
     ),
+    Entry(
+        ESCB,
+        "independent items; at most 10,000 solutions, or top-k, or paths of an acyclic graph",
+        "O(L log²K log n / Δ), as others state it of Combes et al. 2015 and Degenne and Perchet 2016",
+        "independent items with a proof, no randomness; c=0 in practice, which has less regret than KLUCB",
+    ),
+    Entry(
+        OLSUCB,
+        f"{FEW}; the covariance, or estimated",
+        "between ESCB's and CombUCB1's by the correlation, as others state it; none where it is estimated",
+        "items whose covariance is known",
+    ),
+    Entry(
+        CombLinUCB,
+        "features of the items in which the weights are linear",
+        "O(K d sqrt(n)) up to logarithms for d features, however many items (Wen et al. 2015), for a c that grows",
+        "very many items, or new ones, that share a few features; no randomness",
+    ),
+    Entry(
+        CombLinTS,
+        "features of the items in which the weights are linear",
+        "the same of the Bayes regret (Wen et al. 2015)",
+        "the same, with less regret",
+    ),
+    Entry(
+        HYBRID,
+        f"top-k, a partition matroid, or {FEW}",
+        "O(Σ log n / Δ_e) in random worlds and O(sqrt(K L n)) in any, on top-k (Zimmert, Luo and Wei 2019)",
+        "where you do not know whether the world is random or against you; no horizon needed",
+    ),
+    Entry(
+        OSMD,
+        f"top-k, a partition matroid, or {FEW}; the horizon, or eta",
+        "at most sqrt(2 K L n log(L/K)), or 2 sqrt(2 K L n) with 'inf', whatever the losses",
+        "losses chosen by an adversary",
+    ),
+    Entry(
+        FPL,
+        "the horizon, or eta",
+        "at most 3 K sqrt(2 L n (log(L/K) + 1)), whatever the losses (Neu and Bartók 2016)",
+        "losses chosen by an adversary, on any set with an oracle",
+    ),
+    Entry(
+        OFUL,
+        f"{FEW}; the sum alone",
+        "O(L K sqrt(n)) up to logarithms (Abbasi-Yadkori et al. 2011)",
+        "only what a solution is worth as a whole can be seen; to have a proof",
+    ),
+    Entry(
+        LinUCB, f"{FEW}; the sum alone", "none for this use", "the same in practice: alpha near sqrt(K) / 2 to sqrt(K)"
+    ),
+    Entry(
+        COMBAND,
+        f"{FEW}; the sum alone; the horizon, or eta",
+        "2 sqrt((d + 2K/λ) n ln N) times the half range of losses, whatever they are",
+        "the same against an adversary",
+    ),
     Entry(EpsilonGreedy, "nothing", "linear regret; with decay=1, and the gaps known, O(log n)", "a baseline"),
     Entry(
         ExploreThenCommit,
@@ -112,5 +180,5 @@ CATALOGUE = (
 )
 
 
-def entry(policy: type[IndexPolicy]) -> Entry:
+def entry(policy: type[IndexPolicy] | type[Policy]) -> Entry:
     return next(one for one in CATALOGUE if one.policy is policy)

@@ -1,22 +1,31 @@
 """Which policy for this problem?"""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from semibandits import rng
-from semibandits.errors import BadArgument
+from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.bg_cts import BGCTS
 from semibandits.policies.catalogue import entry
 from semibandits.policies.checks import rounds
+from semibandits.policies.comband import COMBAND
 from semibandits.policies.combucb1 import CombUCB1
 from semibandits.policies.cts import CTS
 from semibandits.policies.discounted import Discounted
+from semibandits.policies.escb import ESCB
+from semibandits.policies.fpl import FPL
 from semibandits.policies.gaussian_cts import GaussianCTS
+from semibandits.policies.hybrid import HYBRID
 from semibandits.policies.kl_ucb import KLUCB
+from semibandits.policies.lin_ucb import LinUCB
+from semibandits.policies.oful import OFUL
+from semibandits.policies.ols_ucb import OLSUCB
 from semibandits.policies.sliding_window import SlidingWindow
-from semibandits.types import Environment, FeasibleSet, IndexPolicy
+from semibandits.types import Environment, FeasibleSet, FeedbackKind, IndexPolicy, Policy, check_choice
+
+Advised: TypeAlias = IndexPolicy | Policy
 
 MANY = 10
 """Solutions of more items, unless they are a matroid's, may trap CTS."""
@@ -29,9 +38,9 @@ SAMPLE = 500
 class Recommendation(NamedTuple):
     """The policy, why this one, and what else to think of."""
 
-    policy: IndexPolicy
+    policy: Advised
     reasons: tuple[str, ...]
-    others: tuple[tuple[IndexPolicy, str], ...]
+    others: tuple[tuple[Advised, str], ...]
 
     @property
     def needs(self) -> str:
@@ -57,12 +66,12 @@ class Recommendation(NamedTuple):
         return "\n".join([*lines, *(f"or {policy!r}: {when}" for policy, when in self.others)])
 
 
-def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
+def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind = "semi") -> Recommendation:
     """The policy to begin with, from what a `Problem` says about itself: its oracle, its weights, their dependence.
 
     A feasible set alone will do too: of its weights nothing is then known. `horizon` matters where the means drift:
     what to forget depends on how often they change; without it, they are taken to be as long again at rest as until the
-    last change.
+    last change. `feedback="bandit"`: only the sum of the chosen weights is seen.
 
     >>> import semibandits as sb
     >>> print(recommend(sb.problems.grid_path(m=4, sigma=0.2)))
@@ -70,6 +79,7 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
       - the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret
       needs: an exact oracle; independent items, or a matroid
       guarantee: O(L log n / Δ) (Wang and Chen 2018), and other terms, exponential in K unless it is a matroid
+    or ESCB(method='auto', c=0.0, steps=1000, init='all'): to decide without randomness
     or KLUCB(c=2.0, init='all'): if the items may depend on each other after all
     or CombUCB1(alpha=1.5, init='paper'): to have a proven bound: theory.bounds() works it out
     """
@@ -78,6 +88,11 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
     if not isinstance(feasible, FeasibleSet) or not isinstance(world, Environment | None):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
     horizon = None if horizon is None else rounds("horizon", horizon)
+    against_us = world is not None and world.hindsight
+    if check_choice("feedback", feedback, FeedbackKind) == "bandit":
+        return _for_sums(feasible, against_us)
+    if against_us:
+        return _for_an_adversary(feasible, horizon)
     if world is not None and world.drifts:
         starts = [int(start) for start in getattr(world, "starts", ())]
         n = horizon or 2 * (starts or [UNKNOWN])[-1]
@@ -95,21 +110,22 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
         )
     independent = world is not None and world.independent
     if not feasible.matroid and not independent:
+        known = ((OLSUCB(), "if their covariance is known: give it"),) if world and _fits(OLSUCB(), feasible) else ()
         return Recommendation(
             KLUCB(),
             ("the items may depend on each other, for which Thompson sampling promises nothing",),
-            ((CTS(), "if the items are independent"), proven),
+            ((CTS(), "if the items are independent"), *known, proven),
         )
-    safe = (
-        KLUCB(),
-        "to decide without randomness" if feasible.matroid else "if the items may depend on each other after all",
-    )
+    safe: tuple[tuple[Advised, str], ...] = ((KLUCB(), "to decide without randomness"),)
+    if not feasible.matroid:
+        exact = ((ESCB(c=0.0), "to decide without randomness"),) if _fits(ESCB(), feasible) else ()
+        safe = (*exact, (KLUCB(), "if the items may depend on each other after all"))
     sigma = _spread(world) if world is not None and independent else None
     if sigma is not None:
         return Recommendation(
             GaussianCTS(sigma),
             ("the oracle is exact, and the weights are no coins: Thompson sampling by their spread has least regret",),
-            ((CTS(), "if the spread is not to be trusted: it is that of a sample"), safe, proven),
+            ((CTS(), "if the spread is not to be trusted: it is that of a sample"), *safe, proven),
         )
     if feasible.matroid:
         return Recommendation(
@@ -117,7 +133,7 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
             ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
             (
                 (GaussianCTS(), "if the items are independent, but no coins; the less they vary, the smaller sigma"),
-                safe,
+                *safe,
                 proven,
             ),
         )
@@ -128,12 +144,57 @@ def recommend(problem: Any, horizon: int | None = None) -> Recommendation:
                 "the oracle is exact and the items are independent: Thompson sampling has the smallest regret",
                 f"solutions may have {feasible.max_size} items, which can trap CTS for very long, but not this one",
             ),
-            ((BGCTS(), "to have its authors' proof that nothing is exponential in K"), safe, proven),
+            ((BGCTS(), "to have its authors' proof that nothing is exponential in K"), *safe, proven),
         )
     return Recommendation(
         CTS(),
         ("the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret",),
-        (safe, proven),
+        (*safe, proven),
+    )
+
+
+def _fits(policy: Policy, feasible: FeasibleSet) -> bool:
+    """Whether the policy can play on this set."""
+    try:
+        policy.check(feasible)
+    except Unsupported:
+        return False
+    return True
+
+
+def _for_an_adversary(feasible: FeasibleSet, horizon: int | None) -> Recommendation:
+    perturbed = FPL()
+    if horizon is not None:  # so that a learner, too, can do with it
+        n_items, size = feasible.n_items, max(1, feasible.max_size)
+        eta = math.sqrt((math.log(n_items / size) + 1.0) / (2.0 * n_items * horizon))
+        perturbed = FPL(eta=float(f"{eta:.2g}"))
+    if _fits(HYBRID(), feasible):
+        return Recommendation(
+            HYBRID(),
+            ("the losses follow no law: what is chosen must be drawn, with chances that are known",),
+            ((perturbed, "on sets of any kind, given the horizon"), (CombUCB1(), "if the world is random after all")),
+        )
+    return Recommendation(
+        perturbed,
+        ("the losses follow no law, and the set is known by its oracle alone",),
+        ((CombUCB1(), "if the world is random after all"),),
+    )
+
+
+def _for_sums(feasible: FeasibleSet, against_us: bool) -> Recommendation:
+    width = math.sqrt(feasible.max_size)
+    by_sum = LinUCB(alpha=float(f"{width:.2g}"))
+    if not _fits(by_sum, feasible):
+        raise Unsupported(
+            f"where only the sum is seen, a policy looks at every solution, and {feasible!r} has too many: see each "
+            "chosen item's weight (feedback='semi'), or list fewer solutions in sets.Enumerated"
+        )
+    if against_us:
+        return Recommendation(COMBAND(), ("only the sum is seen, of losses that follow no law",), ())
+    return Recommendation(
+        by_sum,
+        ("only the sum is seen: the items' weights are found by least squares",),
+        ((OFUL(), "to have a proof"), (COMBAND(), "if the losses follow no law")),
     )
 
 
@@ -144,7 +205,7 @@ def _for_drift(changes: int, n: int, smooth: bool, known: bool) -> Recommendatio
     window = math.ceil(max(quarter, 2.0 * math.sqrt(n * math.log(n) / changes)))
     rest = max(1e-9, 1.0 / max(quarter, 4.0 * math.sqrt(n / changes)))
     windowed, discounted = SlidingWindow(window, alpha=0.6), Discounted(1.0 - float(f"{rest:.1g}"), alpha=0.6)
-    choice: list[tuple[IndexPolicy, str]] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
+    choice: list[tuple[Advised, str]] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
     if smooth:
         choice.reverse()
     count = f"{changes} change{'' if changes == 1 else 's'} in {n:,} rounds{'' if known else ', at a guess'}"

@@ -58,10 +58,6 @@ class BuiltIn(FeasibleSet):
 
         return drawing.draw(self, items, estimates, ax)
 
-    def single(self) -> Solver | None:
-        """The oracle as a text for one run at a time; None: there is none."""
-        return None
-
     def program(self) -> "Program | None":
         """The set as a mixed integer program; None: it cannot be written as one."""
         return None
@@ -190,9 +186,6 @@ class Solved(Restrictable):
 
     @abstractmethod
     def solver(self) -> Solver: ...
-
-    def single(self) -> Solver | None:
-        return self.solver()
 
     @cached_property
     def _live(self) -> LiveOracle:

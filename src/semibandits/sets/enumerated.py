@@ -115,6 +115,9 @@ class Enumerated(BuiltIn):
 
         return Solver(_solve, (columns, sizes), make_work, ragged=bool((sizes < self.max_size).any()))
 
+    def listed(self, limit: int) -> list[Items]:
+        return [items.copy() for items in self._solutions]
+
     def single(self) -> Solver:
         starts = np.cumsum([0, *(items.size for items in self._solutions)])
         return Solver(_solve_one, (np.concatenate(self._solutions), starts), own_work=False)

@@ -12,6 +12,7 @@ from semibandits.sets.greedy import mark, words, write_marked
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.program import Program
 from semibandits.sets.top_k_single import LEAST_POSITIVE, LOWEST, choose, reserve
+from semibandits.structure import ALWAYS, NEVER, Quotas
 from semibandits.types import Items, Solver, Weights
 
 
@@ -64,6 +65,12 @@ class PartitionMatroid(MatroidSet, Solved):
             integers=int(sizes.max()) + words(self.n_items),
             ragged=not self.bases,
         )
+
+    def quotas(self) -> Quotas:
+        group = np.full(self.n_items, NEVER)
+        group[self._free] = self._group[self._free]
+        group[self._fixed] = ALWAYS
+        return Quotas(group, self._room, self.bases)
 
     def _weakest(self, w: Weights, items: Items) -> Items:
         rest = items[self._state[items] == FREE]

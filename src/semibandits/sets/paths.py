@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike
 
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
 from semibandits.sets import paths_in_lanes as lanes
+from semibandits.sets import paths_trade_offs
 from semibandits.sets.base import as_items, check_restriction, check_weights, within
 from semibandits.sets.built_in import NO_ITEMS, BuiltIn, LiveOracle, check_oracle_weights
 from semibandits.sets.graph import Node, plain, read_graph
 from semibandits.sets.program import Program
 from semibandits.sets.sorting import sort_items
-from semibandits.types import Arrays, Items, Solver, Weights
+from semibandits.types import Arrays, Items, Solver, TradeOffs, Weights
 
 Arc = tuple[int, int]
 """(item, node at its other end)"""
@@ -260,6 +261,29 @@ class DagPaths(BuiltIn):
             integers=len(plan),
             own_work=False,
         )
+
+    def listed(self, limit: int) -> list[Items] | None:
+        """In the order in which a walk meets them that takes the first edge first."""
+        count = [0] * len(self._names)
+        count[self._target] = 1
+        arcs: dict[int, list[Arc]] = {}
+        for node, first, others in self._backward:
+            arcs[node] = [first, *others]
+            count[node] = sum(count[head] for _, head in arcs[node])
+        if count[self._source] > limit:
+            return None
+        found: list[Items] = []
+        walks: list[tuple[int, tuple[int, ...]]] = [(self._source, ())]
+        while walks:
+            node, items = walks.pop()
+            if node == self._target:
+                found.append(np.array(sorted(items), dtype=np.int64))
+            else:
+                walks += [(head, (*items, item)) for item, head in reversed(arcs[node])]
+        return found
+
+    def trade_offs(self) -> TradeOffs:
+        return paths_trade_offs.trade_offs(self.single().data)
 
     def __repr__(self) -> str:
         return f"DagPaths({self.n_items} edges, {self.source!r} to {self.target!r}{self._restricted})"

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
+from semibandits.moves import oracle_text
 from semibandits.sets.base import as_items, check_items, check_restriction, check_weights, restriction, solve, within
-from semibandits.sets.built_in import BuiltIn, Solved
+from semibandits.sets.built_in import BuiltIn
 from semibandits.sets.program import Program
-from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights, total, up_to_date
+from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights, total
 
 
 class Product(BuiltIn):
@@ -235,8 +236,7 @@ def _text_of(block: FeasibleSet) -> Solver | None:
     """A block's oracle for one run at a time; None where it has none, or a subclass has outdated it."""
     if not isinstance(block, BuiltIn):
         return None
-    source = "solver" if type(block).single is Solved.single else "single"
-    text = block.single() if up_to_date(block, source, "argmax") else None
+    text = oracle_text(block)
     if text is None or text.in_lanes or any(array.ndim != 1 for array in text.data):
         return None
     return text

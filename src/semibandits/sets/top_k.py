@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import InvalidSet
-from semibandits.sets import top_k_in_lanes, top_k_single
+from semibandits.sets import top_k_in_lanes, top_k_single, top_k_trade_offs
 from semibandits.sets.base import check_count, check_weights
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, LiveOracle, check_oracle_weights
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.program import Program
-from semibandits.types import Items, Solver, Weights, total
+from semibandits.structure import ALWAYS, NEVER, Quotas
+from semibandits.types import Items, Solver, TradeOffs, Weights, total
 
 WORTH_COMPILING = 256
 """From fewer items NumPy selects almost as quickly as machine code."""
@@ -117,6 +118,15 @@ class TopK(MatroidSet):
 
     def single(self) -> Solver:
         return top_k_single.solver(self._free, self._fixed, self._room, self.bases)
+
+    def trade_offs(self) -> TradeOffs | None:
+        return top_k_trade_offs.trade_offs(self._free, self._fixed, self._room) if self.bases else None
+
+    def quotas(self) -> Quotas:
+        group = np.full(self.n_items, NEVER)
+        group[self._free] = 0
+        group[self._fixed] = ALWAYS
+        return Quotas(group, np.array([min(self._room, self._free.size)]), self.bases)
 
     def program(self) -> Program:
         program = Program(self.n_items)

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semibandits.environments import Drifting
+from semibandits.environments import Adversarial, Drifting
 from semibandits.problem import Problem
 from semibandits.sets.base import solve
 from semibandits.types import Items, Weights, means_in, total
 
+KNOWN = (Adversarial, Drifting)
+"""Worlds whose means in many rounds can be had at once."""
 CELLS = 1 << 18
 TIE = 1e-12
 """By so little, relative to the best value or 1, solutions may differ and count as tied."""
@@ -55,7 +57,7 @@ def _at_once(stretch: Stretch) -> int:
 def _values(problem: Problem, first: int, last: int, items: Items) -> Weights | float:
     """What these items are worth in these rounds, added up in item order as by `total`."""
     world = problem.environment
-    if not isinstance(world, Drifting):
+    if not isinstance(world, KNOWN):
         return np.array([total(means_in(world, round), items) for round in range(first, last + 1)])
     if items.size == 0:
         return 0.0
@@ -66,7 +68,7 @@ def _values(problem: Problem, first: int, last: int, items: Items) -> Weights | 
 
 def _static(problem: Problem, horizon: int) -> Iterator[Stretch]:
     world = problem.environment
-    if isinstance(world, Drifting):
+    if isinstance(world, KNOWN):
         average = world.average(horizon)
     else:
         average = sum((means_in(world, round) for round in range(1, horizon + 1)), np.zeros(world.n_items)) / horizon

@@ -1,13 +1,11 @@
 """The compiled engine: one policy on one problem, a block of runs at a time."""
 
 import contextlib
-import time
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits.agent import IndexAgent
@@ -15,19 +13,24 @@ from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.kernel.tuples import loader, storer
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
+from semibandits.simulation.parts import (
+    INDEX,
+    Cannot,
+    aligned,
+    facts,
+    form,
+    in_chunks,
+    keep,
+    most_rounds,
+    not_compiled,
+    world,
+)
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Arrays, IndexPolicy, Solver, is_float, up_to_date
+from semibandits.types import Arrays, IndexPolicy, Solver, is_float
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
-INDEX = np.uint32
-FIRST_CHUNK = 16
-CHUNK_SECONDS = 0.02
-"""How long the machine code runs before it comes up for air: to stop at Ctrl-C, to show progress."""
-TRACE_CELLS = 1 << 22
 MOST_COMPARED = 2_000
 MOST_RING_CELLS = 1 << 28
-NONE = np.empty(0, dtype=np.int64)
-TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
 
 
 class Kernel(NamedTuple):
@@ -102,29 +105,22 @@ _COMPARED: set[Kernel] = set()
 """Those that did the same as the plain loop, in this process."""
 
 
-class Cannot(Exception):
-    """Why something cannot be compiled."""
-
-
 class Engine:
     """A task made ready for machine code. Raises `Cannot` where part of it is plain Python."""
 
     def __init__(self, task: Task, *, lanes: int = int(LANES), pipeline: bool = True) -> None:
-        problem, policy = task.problem, task.policy
-        solver: Solver | None = _form(problem.feasible, "solver", "argmax")
+        problem = task.problem
+        solver: Solver | None = form(problem.feasible, "solver", "argmax")
         if solver is None:
             raise Cannot(f"{problem.feasible!r} has no oracle for the compiler")
-        draw = _form(problem.environment, "drawing", "weights")
-        if draw is None:
-            raise Cannot(f"{problem.environment!r} draws its weights in Python")
-        for table in problem.environment.tables:
-            kind = table.dtype if isinstance(table, np.ndarray) else type(table).__name__
-            if kind not in TABLE_TYPES:
-                raise Cannot(f"{problem.environment!r} has a table of {kind}, not an array of float64 or int64")
+        draw, mean = world(task)
         self._task, self._solver, self._lanes = task, solver, lanes
         agent = task.agent(run=0)
+        assert isinstance(agent, IndexAgent)
+        policy = agent.policy
+        self._prior = policy.prior
         self._params = agent.params
-        self._facts = _facts(task, agent)
+        self._facts = facts(task, agent)
         overwrites = agent.init == "paper"
         self._window = min(policy.window, task.horizon)
         _check_policy(policy, overwrites or self._window > 0)
@@ -132,11 +128,6 @@ class Engine:
         if cells > MOST_RING_CELLS:
             raise Cannot(f"a window of {policy.window:,} rounds takes {cells >> 18:,} MiB")
         once = solver.once and not policy.redraws
-        mean = getattr(problem.environment, "mean", None) if task.drifts else draw  # which is not called then
-        if mean is None:
-            raise Cannot(f"{problem.environment!r} has no mean(round, item, tables) for the compiler")
-        if why := foreign(draw) or foreign(mean):
-            raise Cannot(why)
         try:
             clock = policy.clock(task.horizon, 0, agent.params)
         except Exception as error:
@@ -181,10 +172,8 @@ class Engine:
         state = self._begin(0)
         try:
             self._play(state, 1, 0)
-        except Exception as error:  # no round was played: it is the compiler that failed
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            says = next((line for line in lines if not line.startswith("Failed in nopython")), type(error).__name__)
-            raise Cannot(f"it cannot be compiled: {says}") from error
+        except Exception as error:
+            raise not_compiled(error) from error
         if self._kernel not in _COMPARED:
             self._compare()
             _COMPARED.add(self._kernel)
@@ -217,25 +206,21 @@ class Engine:
         task = self._task
         state = self._begin(first_run)
         outcome = Outcome.empty(task, runs)
-        next_round, chunk = 1, FIRST_CHUNK
-        while next_round <= task.horizon:
-            last = min(next_round + min(chunk, self._most_rounds) - 1, task.horizon)
-            started = time.perf_counter()
-            state.block.cursor[1] = next_round
+
+        def play(first: int, last: int) -> bool:
+            state.block.cursor[1] = first
             try:
-                if self._play(state, next_round, last) <= last:
-                    return None
+                if self._play(state, first, last) <= last:
+                    return False
             except Exception:  # raised in a user's function: the plain loop will name run and round
-                return None
-            taken = time.perf_counter() - started
-            self._keep(state.block.trace[: last - next_round + 1], next_round, outcome)
-            if tick is not None:
-                tick((last - next_round + 1) * runs)
-            faster = min(4.0, CHUNK_SECONDS / max(taken, 1e-9))
-            chunk = max(FIRST_CHUNK, int((last - next_round + 1) * faster))
-            next_round = last + 1
+                return False
+            if task.record:
+                keep(state.block.trace[: last - first + 1], first, outcome, task.problem.n_items)
+            return True
+
+        played = in_chunks(task.horizon, self._most_rounds, play, tick and (lambda rounds: tick(rounds * runs)))
         outcome.regret[:] = state.block.curve[:, :runs].T
-        return outcome
+        return outcome if played else None
 
     def _play(self, state: "State", first: int, last: int) -> int:
         return self._code(
@@ -251,10 +236,7 @@ class Engine:
 
     @property
     def _most_rounds(self) -> int:
-        """In one call, so that what is recorded of them stays small."""
-        if not self._kernel.records:
-            return self._task.horizon
-        return max(1, TRACE_CELLS // (self._lanes * max(1, self._task.problem.max_size)))
+        return most_rounds(self._task, self._lanes)
 
     def _begin(self, first_run: int) -> "State":
         task, lanes, kernel = self._task, self._lanes, self._kernel
@@ -263,7 +245,7 @@ class Engine:
             [[rng.stream_key(task.seed, first_run + lane, stream) for lane in range(lanes)] for stream in STREAMS],
             dtype=np.uint64,
         )
-        stats = np.repeat(np.array(task.policy.prior, dtype=np.float64), (n_items + 1) * lanes)
+        stats = np.repeat(np.array(self._prior, dtype=np.float64), (n_items + 1) * lanes)
         block = text.Block(
             streams=streams,
             keys=np.zeros((3, lanes), dtype=np.uint64),
@@ -283,7 +265,7 @@ class Engine:
             ),
             ring=np.zeros((self._window, max_size, lanes), dtype=INDEX),
         )
-        return State(text.Block(*map(_aligned, block)), tuple(map(_aligned, self._work())))
+        return State(text.Block(*map(aligned, block)), tuple(map(aligned, self._work())))
 
     def _work(self) -> Arrays:
         if self._solver.make_work is not None:
@@ -296,54 +278,12 @@ class Engine:
             np.zeros((spaces, self._solver.integers), dtype=np.int64),
         )
 
-    def _keep(self, trace: NDArray[np.uint32], first_round: int, outcome: Outcome) -> None:
-        """Takes over the solutions of these rounds."""
-        if not self._kernel.records:
-            return
-        n_items = self._task.problem.n_items
-        for run, rows in enumerate(trace.transpose(2, 0, 1)[: outcome.regret.shape[0]]):
-            if outcome.counts is not None:
-                outcome.counts[run] += np.bincount(rows.ravel(), minlength=n_items + 1)[:n_items]
-            if outcome.solutions is not None:
-                part = outcome.solutions[run, first_round - 1 : first_round - 1 + len(rows)]
-                part[:] = np.where(rows < n_items, rows.astype(np.int32), -1)
-
 
 class State(NamedTuple):
     """Of a block in play."""
 
     block: text.Block
     work: Arrays
-
-
-def _facts(task: Task, agent: IndexAgent) -> text.Facts:
-    problem = task.problem
-    plan = agent.init_plan(task.horizon)
-    items = np.concatenate([*plan, np.empty(0, dtype=np.int64)]).astype(INDEX)
-    seen, before = np.zeros(problem.n_items, dtype=np.int64), [np.empty(0, dtype=np.int64)]
-    for round, solution in enumerate(plan, start=1):
-        before.append(seen[solution])
-        seen[solution] = round
-    return text.Facts(
-        checkpoints=np.append(task.checkpoints, 0),
-        means=np.zeros(problem.n_items + 1) if task.drifts else np.append(problem.means, 0.0),
-        optimum=(NONE if task.drifts else problem.optimum).astype(INDEX),
-        reference=task.references() if task.drifts else np.empty(0),
-        init_first=np.cumsum([0, *(solution.size for solution in plan)], dtype=np.int64),
-        init_items=items,
-        init_before=np.concatenate(before),
-        scale=(*problem.bounds, task.sign),
-    )
-
-
-def _form(thing: Any, compiled: str, plain: str) -> Any:
-    """What the compiler is to be given of a set or an environment; None: nothing."""
-    if not up_to_date(thing, compiled, plain):
-        return None
-    try:
-        return getattr(thing, compiled)()
-    except Exception as error:
-        raise Cannot(f"{compiled}() of {thing!r} raised {type(error).__name__}: {error!s:.200}") from error
 
 
 def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
@@ -353,12 +293,3 @@ def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
         unused = (name == "forget" and not forgets) or getattr(type(policy), name) is None
         if not unused and (why := foreign(getattr(type(policy), name))):
             raise Cannot(why)
-
-
-def _aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that begins at a multiple of 64 bytes, as vector instructions like it."""
-    raw = np.empty(array.nbytes + 64, dtype=np.uint8)
-    start = -raw.ctypes.data % 64
-    copy = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from semibandits import rng
-from semibandits.agent import IndexAgent
+from semibandits.agent import IndexAgent, PolicyAgent
 from semibandits.errors import SemiBanditError
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.types import Environment, Items, Weights, means_in, total
 
 
-def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | None = None) -> Outcome:
+def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | PolicyAgent | None = None) -> Outcome:
     """This run of the task. An agent that is handed in can be looked at afterwards."""
     problem = task.problem
     agent = agent or task.agent(run)
@@ -26,7 +26,7 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Non
     ticked, told = time.perf_counter(), 0
     try:
         for round in range(1, task.horizon + 1):
-            items, initial = agent.choose(round)
+            items, initial, note = agent.choose(round)
             if against is not None:
                 weights = world.weights(round, items)
                 gained = total(means_in(problem.environment, round), items)
@@ -38,7 +38,12 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Non
                 both = world.weights(round, np.concatenate((items, best)))
                 weights = both[: items.size]
                 regret += task.sign * (total(both, slice(items.size, None)) - total(both, slice(items.size)))
-            agent.learn(round, items, agent.scale.to_unit(weights), initial)
+            if task.feedback == "bandit":
+                assert isinstance(agent, PolicyAgent)
+                sum = agent.scale.sum_to_unit(total(weights, slice(None)), items.size)
+                agent.learn_sum(round, items, sum, note)
+            else:
+                agent.learn(round, items, agent.scale.to_unit(weights), initial, note)
             if outcome.counts is not None:
                 outcome.counts[0, items] += 1
             if outcome.solutions is not None:

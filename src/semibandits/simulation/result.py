@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import BadArgument
 from semibandits.inputs import check_confidence
-from semibandits.types import IndexPolicy, Scalar
+from semibandits.types import IndexPolicy, Policy, Scalar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,7 +241,7 @@ class SimulationResult:
         return int(np.flatnonzero(self.rounds == round)[0])
 
     def _policy(self, which: Any) -> int:
-        which = repr(which) if isinstance(which, IndexPolicy) else which
+        which = repr(which) if isinstance(which, IndexPolicy | Policy) else which
         names: Sequence[Any] = self.policies if isinstance(which, str) else range(len(self.policies))
         sane = isinstance(which, int | np.integer | str) and not isinstance(which, bool)
         found = [at for at, name in enumerate(names) if sane and name == which]

@@ -7,27 +7,28 @@ import platform
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
-from semibandits.agent import Uncovered
+from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
+from semibandits.simulation.engine import Engine
 from semibandits.simulation.progress import progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
-from semibandits.types import IndexPolicy, check_choice
+from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
 
 
 def simulate(
     problem: Problem,
-    policies: IndexPolicy | Sequence[IndexPolicy],
+    policies: IndexPolicy | Policy | Sequence[IndexPolicy | Policy],
     *,
     horizon: int,
     runs: int,
@@ -35,7 +36,7 @@ def simulate(
     threads: int | None = None,
     checkpoints: ArrayLike | None = None,
     regret: RegretKind = "expected",
-    feedback: Literal["semi"] = "semi",
+    feedback: FeedbackKind = "semi",
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
     uncovered: Uncovered = "error",
@@ -52,8 +53,11 @@ def simulate(
     `regret="expected"` adds up the gaps of the chosen solutions, `"realised"` what the optimum would have earned more
     with the weights as drawn. Where the oracle is approximate, both measure against its own answer on the means, and
     `"ratio"` against what it promises, `problem.target`. In a world that drifts, `"dynamic"` (what `"expected"` stands
-    for there) measures against the best solution of every round, and `"static"` against the one that is best for the
-    means averaged over the horizon.
+    for there) measures against the best solution of every round, and `"static"` (what it stands for against an
+    adversary) against the one that is best for the means averaged over the horizon.
+
+    `feedback="bandit"` shows the policies nothing but the sum of the chosen items' weights: for those that can learn
+    from it. They can be had with `"semi"` too, where they are given the sum beside others that see every item.
 
     The rounds of initialisation count. `checkpoints` are the rounds at which regret is kept: default about 200 of them,
     dense early; the horizon is always the last. `record` ("counts", "solutions", or both) also keeps how often each
@@ -77,17 +81,18 @@ def simulate(
     """
     if not isinstance(problem, Problem):
         raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
-    listed = (
-        [policies] if isinstance(policies, IndexPolicy) else list(policies) if isinstance(policies, Iterable) else []
-    )
-    if not listed or not all(isinstance(policy, IndexPolicy) for policy in listed):
+    one = isinstance(policies, IndexPolicy | Policy)
+    listed: list[Any] = [policies] if one else list(policies) if isinstance(policies, Iterable) else []
+    if not listed or not all(isinstance(policy, IndexPolicy | Policy) for policy in listed):
         classes = any(isinstance(policy, type) for policy in (policies, *listed))
         hint = ": an instance, such as CombUCB1(), is wanted, not the class" if classes else ""
         raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}{hint}")
     horizon = check_count("horizon", horizon, BadArgument)
     runs = check_count("runs", runs, BadArgument)
     regret = _kind(check_choice("regret", regret, RegretKind), problem)
-    check_choice("feedback", feedback, Literal["semi"])
+    feedback = check_choice("feedback", feedback, FeedbackKind)
+    for policy in listed:
+        check_feedback(policy, feedback)
     uncovered = check_choice("uncovered", uncovered, Uncovered)
     engine = check_choice("engine", engine, EngineName)
     recorded = _recorded(record)
@@ -103,7 +108,7 @@ def simulate(
         raise EndOfTable(f"horizon {horizon} was asked of {problem.environment!r}, which ends with round {last}")
 
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
-    tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded) for policy in listed]
+    tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded, feedback) for policy in listed]
     _ = tasks[0].references() if tasks[0].drifts else tasks[0].reference  # what fails does so here, once
     shelf = None
     if store is not None:
@@ -111,6 +116,7 @@ def simulate(
         experiment = (
             *(problem.feasible, problem.environment, problem.sense, horizon, rounds, seed, regret, uncovered),
             *(() if against is None else (against,)),
+            *(() if feedback == "semi" else (feedback,)),
         )
         shelf = Store(store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret")
     results: dict[str, NDArray[Any]] = {
@@ -144,7 +150,7 @@ def simulate(
         todo = [
             block
             for policy, choice in enumerate(choices)
-            for block in blocks(policy, missing[policy], choice.engine is not None)
+            for block in blocks(policy, missing[policy], isinstance(choice.engine, Engine))
         ]
         where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)
     seconds = time.perf_counter() - started
@@ -173,6 +179,7 @@ def simulate(
             "ratio": problem.feasible.ratio,
             "promised": problem.feasible.promised,
             "uncovered": uncovered,
+            "feedback": feedback,
             "parameters": [_parameters(task) for task in tasks],
         },
     )
@@ -186,10 +193,12 @@ def _kind(regret: RegretKind, problem: Problem) -> RegretKind:
         raise BadArgument(
             f"regret must be 'dynamic' or 'static' in a world that drifts, {problem.environment!r}, got {regret!r}"
         )
-    return "dynamic" if regret == "expected" else regret
+    if regret == "expected":
+        return "static" if problem.environment.hindsight else "dynamic"
+    return regret
 
 
-def _names(policies: list[IndexPolicy]) -> tuple[str, ...]:
+def _names(policies: list[Any]) -> tuple[str, ...]:
     """Each policy as it prints itself; those that print alike are numbered."""
     names: list[str] = []
     for policy in policies:
@@ -205,7 +214,7 @@ def _recorded(record: Any) -> frozenset[Recorded]:
     return frozenset(check_choice("record", name, Recorded) for name in names)
 
 
-def _engine_name(policies: list[IndexPolicy], choices: list[Choice], where: str, replayed: int) -> str:
+def _engine_name(policies: list[Any], choices: list[Choice], where: str, replayed: int) -> str:
     names = [choice.name if choice.engine is not None or not where else f"{choice.name}, {where}" for choice in choices]
     said = "; ".join(dict.fromkeys(names))
     if len(set(names)) > 1:

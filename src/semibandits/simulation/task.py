@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.agent import IndexAgent, Scale, Uncovered
+from semibandits.agent import IndexAgent, PolicyAgent, Scale, Uncovered, make_agent
 from semibandits.problem import Problem
 from semibandits.simulation import comparator
-from semibandits.types import IndexPolicy, Weights, total
+from semibandits.types import FeedbackKind, IndexPolicy, Policy, Weights, total
 
 RegretKind = Literal["expected", "realised", "ratio", "dynamic", "static"]
 Recorded = Literal["counts", "solutions"]
@@ -22,16 +22,17 @@ class Task(NamedTuple):
     """One policy on one problem."""
 
     problem: Problem
-    policy: IndexPolicy
+    policy: IndexPolicy | Policy
     horizon: int
     seed: int
     checkpoints: NDArray[np.int64]
     kind: RegretKind
     uncovered: Uncovered
     record: frozenset[Recorded]
+    feedback: FeedbackKind = "semi"
 
-    def agent(self, run: int) -> IndexAgent:
-        return IndexAgent(
+    def agent(self, run: int) -> IndexAgent | PolicyAgent:
+        return make_agent(
             self.problem.feasible,
             self.policy,
             Scale.of(self.problem.bounds, self.problem.sense),

@@ -13,10 +13,12 @@ from semibandits.errors import Unsupported, WorkerDied
 from semibandits.kernel import LANES
 from semibandits.sets.base import solve
 from semibandits.simulation import loop
-from semibandits.simulation.engine import Cannot, Engine
+from semibandits.simulation.engine import Engine
+from semibandits.simulation.parts import Cannot
 from semibandits.simulation.progress import Progress
+from semibandits.simulation.solo_engine import SoloEngine
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import means_in
+from semibandits.types import IndexPolicy, means_in
 
 EngineName = Literal["auto", "compiled", "plain"]
 
@@ -39,7 +41,7 @@ class Block(NamedTuple):
 class Choice(NamedTuple):
     """The engine for a task, and why it is not the compiled one."""
 
-    engine: Engine | None
+    engine: Engine | SoloEngine | None
     why: str = ""
 
     @property
@@ -54,7 +56,7 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress) -> Cho
     if wanted == "auto" and runs * task.horizon <= FEW_ROUNDS:
         return Choice(None, f"{runs * task.horizon:,} rounds are too few to compile for")
     try:
-        engine = Engine(task)
+        engine = engine_of(task)
         progress.say("compiling")
         engine.prepare()
     except Cannot as reason:
@@ -66,10 +68,15 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress) -> Cho
     return Choice(engine)
 
 
-def blocks(policy: int, missing: NDArray[np.bool_], compiled: bool) -> Iterator[Block]:
+def engine_of(task: Task) -> Engine | SoloEngine:
+    """Raises `Cannot` where part of the task is plain Python."""
+    return Engine(task) if isinstance(task.policy, IndexPolicy) else SoloEngine(task)
+
+
+def blocks(policy: int, missing: NDArray[np.bool_], lanes: bool) -> Iterator[Block]:
     """The runs that are missing: whole blocks for lanes, which play all of one for the price of its first; else one by
     one."""
-    size = int(LANES) if compiled else 1
+    size = int(LANES) if lanes else 1
     for first in range(0, missing.size, size):
         if missing[first : first + size].any():
             yield Block(policy, first, min(size, missing.size - first))
@@ -77,10 +84,12 @@ def blocks(policy: int, missing: NDArray[np.bool_], compiled: bool) -> Iterator[
 
 def play_block(task: Task, first: int, runs: int, compiled: bool, tick: Tick | None = None) -> Outcome:
     """These runs, in this process: what workers are sent."""
-    return play_with(Engine(task) if compiled else None, task, first, runs, tick)
+    return play_with(engine_of(task) if compiled else None, task, first, runs, tick)
 
 
-def play_with(engine: Engine | None, task: Task, first: int, runs: int, tick: Tick | None = None) -> Outcome:
+def play_with(
+    engine: Engine | SoloEngine | None, task: Task, first: int, runs: int, tick: Tick | None = None
+) -> Outcome:
     outcome = None if engine is None else engine.play(first, runs, tick)
     if outcome is not None:
         return outcome

@@ -28,7 +28,7 @@ from semibandits.sets import TopK
 from semibandits.sets.base import check_count
 from semibandits.theory.checks import check_gap, check_sizes
 from semibandits.theory.graves_lai_cuts import Family, Rows, Setting, information
-from semibandits.theory.graves_lai_list import Listed, list_solutions
+from semibandits.theory.graves_lai_list import Listed
 from semibandits.theory.graves_lai_search import Searched
 from semibandits.types import Weights, total
 
@@ -84,7 +84,7 @@ def graves_lai_constant(
     setting = _setting(problem, p)
     if setting.items.size == 0:
         return Bracket(0.0, 0.0)
-    solutions = list_solutions(feasible, limit)
+    solutions = feasible.listed(limit)
     if solutions is not None:
         bracket = _solve(Listed(solutions, setting), float(tolerance))
     elif feasible.signed:

@@ -28,7 +28,6 @@ from semibandits.theory.graves_lai_cuts import (
     make_cuts,
     solve_inner,
 )
-from semibandits.theory.graves_lai_list import another
 from semibandits.types import FeasibleSet, Items, Weights, total
 
 SPLITS = 200
@@ -190,7 +189,7 @@ class Searched:
         other = above if items is below else below
         if other is None or np.array_equal(items, other):
             self.calls += 1
-            other = another(feasible, items)
+            other = feasible.another(items)
         if other is None:  # the only solution: `best` is its g_A(t), unless it cannot be best
             return _Part(math.inf if own == math.inf else best, order, feasible, best_eta, -1)
         return _Part(best, order, feasible, best_eta, int(np.setxor1d(items, other)[0]))

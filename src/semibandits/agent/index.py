@@ -1,0 +1,146 @@
+"""An index policy at work."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from semibandits import rng
+from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
+from semibandits.agent.scale import Scale
+from semibandits.errors import BadArgument, Unsupported
+from semibandits.scoring import Scores
+from semibandits.sets.base import solve
+from semibandits.types import FeasibleSet, IndexPolicy, Items, Note, Stats, Weights
+
+
+class IndexAgent(Agent):
+    """An index policy with its statistics, one row per number in `Stats` and one column per item."""
+
+    def __init__(
+        self,
+        feasible: FeasibleSet,
+        policy: IndexPolicy,
+        scale: Scale,
+        *,
+        seed: int,
+        run: int = 0,
+        horizon: int = 0,
+        uncovered: Uncovered = "error",
+    ) -> None:
+        super().__init__(feasible, policy, scale, seed=seed, run=run, horizon=horizon, uncovered=uncovered)
+        self.policy = policy
+        forgets = type(policy).forget is not IndexPolicy.forget
+        if self.init == "paper" and not forgets:
+            raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
+        if policy.window and not (forgets and self.init == "optimistic"):
+            raise Unsupported(f"{policy!r} has a window: it needs init='optimistic' and a forget()")
+        self.params = policy.params(self.game)
+        self.stats = np.repeat(np.array(policy.prior, dtype=np.float64)[:, None], feasible.n_items, axis=1)
+        # The newest observation that Init made of each item, and in which round (0: none).
+        self.init_round = np.zeros(feasible.n_items, dtype=np.int64)
+        self.init_x = np.zeros(feasible.n_items)
+        # Where only a window counts: what was observed in each of its rounds, and the latest round decided.
+        self.recent: dict[int, list[tuple[Items, Weights]]] = {}
+        self.latest = 0
+        self._rows = tuple(self.stats)
+        self._score = Scores(policy, self.params, self.stats)
+        self._item_numbers = np.arange(feasible.n_items, dtype=np.uint64)
+
+    def _decide(self, part: FeasibleSet, round: int) -> Choice:
+        items = solve(part, self.scale.for_oracle(self.scores(round)))
+        self._close(round)
+        return Choice(items, False)
+
+    def _close(self, round: int) -> None:
+        """Once this round is decided, the one that leaves the window is forgotten."""
+        self.latest = round
+        self._forget(round - self.policy.window)
+
+    def _forget(self, old: int) -> None:
+        for items, x in self.recent.pop(old, ()):
+            before = tuple([row[items] for row in self._rows])
+            self._write(items, before, self.policy.forget(before, x, self.latest, self.params))
+
+    def scores(self, round: int) -> Weights:
+        scores = self._score(round, self._key(self._policy_key, round))
+        return scores if self.feasible.signed else np.minimum(scores, 1.0)
+
+    def learn(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> None:
+        if self.policy.window and round <= self.latest - self.policy.window:
+            return  # that round has left the window
+        overwrites = initial and self.init == "paper"
+        if overwrites:  # of Init's observations of an item only that of the latest round stays
+            newer = self.init_round[items] < round
+            items, x = items[newer], x[newer]
+        before = tuple([row[items] for row in self._rows])
+        stats = self._without_older(round, items, before) if overwrites else before
+        key = self._key(self._feedback_key, round)
+        self._write(items, before, self.policy.observe(stats, x, round, key, self._item_numbers[items], self.params))
+        if overwrites:
+            self.init_round[items] = round
+            self.init_x[items] = x
+        self._remember(round, items, x)
+
+    def _remember(self, round: int, items: Items, x: Weights) -> None:
+        if self.policy.window:
+            self.recent.setdefault(round, []).append((items.copy(), x.copy()))
+
+    def _without_older(self, round: int, items: Items, stats: Stats) -> Stats:
+        """Algorithm 2's ŵ(e) ← w_t(e): what Init observed of these items before is taken back."""
+        again = self.init_round[items] > 0
+        if not again.any():
+            return stats
+        older = self.init_x[items[again]]
+        taken_back = self.policy.forget(tuple([row[again] for row in stats]), older, round, self.params)
+        without = tuple([row.copy() for row in stats])
+        for row, values in zip(without, taken_back, strict=True):
+            row[again] = values
+        return without
+
+    def learn_logged(self, round: int, items: Items, x: Weights) -> None:
+        """Takes in observations made elsewhere; an item may occur any number of times."""
+        distinct, which = np.unique(items, return_inverse=True)
+        before = tuple([row[distinct] for row in self._rows])
+        stats = tuple([row.copy() for row in before])
+        above = self._key(self._feedback_key, 0)
+        layers = in_layers(items)
+        for number, layer in enumerate(layers, start=self.logged + 1):
+            at = which[layer]
+            key = self._key(above, number)
+            numbers = self._item_numbers[distinct[at]]
+            after = self.policy.observe(tuple([row[at] for row in stats]), x[layer], round, key, numbers, self.params)
+            for row, values in zip(stats, after, strict=True):
+                row[at] = values
+        self._write(distinct, before, stats)
+        for layer in layers:
+            self._remember(round, items[layer], x[layer])
+        self.logged += len(layers)
+
+    def restore_window(self, latest: int, observed: Iterable[tuple[int, Items, Weights]]) -> None:
+        """Takes over the observations that the statistics are made of; those beyond today's window are forgotten."""
+        self.latest = latest
+        for round, items, x in observed:
+            self._remember(round, items, x)
+        parts = [part for parts in self.recent.values() for part in parts]
+        items = np.concatenate([items for items, _ in parts] or [np.empty(0, dtype=np.int64)])
+        counts = np.bincount(items, minlength=self.feasible.n_items)
+        sums = np.bincount(items, np.concatenate([x for _, x in parts] or [np.empty(0)]), self.feasible.n_items)
+        rounding = 1e-6 + 1e-9 * self.policy.window  # of sums that went up and down for very long
+        same = np.array_equal(counts, self.stats[0]) and np.allclose(sums, self.stats[1], rtol=0.0, atol=rounding)
+        if self.policy.window and not same:
+            raise BadArgument("the observations of the window and the statistics contradict each other")
+        for old in sorted(round for round in self.recent if round <= latest - self.policy.window):
+            self._forget(old)
+
+    def _key(self, above: int, number: int) -> int:
+        return int(rng.below(above, number)) if self.policy.random else 0
+
+    def _write(self, items: Items, before: Stats, after: Stats) -> None:
+        """All of it or nothing."""
+        try:
+            for row, values in zip(self._rows, after, strict=True):
+                row[items] = values
+        except BaseException:
+            for row, values in zip(self._rows, before, strict=True):
+                row[items] = values
+            raise

@@ -1,0 +1,84 @@
+"""A policy that chooses whole solutions, at work."""
+
+import numpy as np
+
+from semibandits import rng
+from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
+from semibandits.agent.scale import Scale
+from semibandits.errors import InfeasibleSolution, OracleFailed, SemiBanditError, Unsupported
+from semibandits.sets.base import check_answer
+from semibandits.types import FeasibleSet, Items, Note, Policy, State, Weights, total
+
+
+class PolicyAgent(Agent):
+    """A `Policy` with its state. Beside it, the observations of each item are counted and added up."""
+
+    def __init__(
+        self,
+        feasible: FeasibleSet,
+        policy: Policy,
+        scale: Scale,
+        *,
+        seed: int,
+        run: int = 0,
+        horizon: int = 0,
+        uncovered: Uncovered = "error",
+    ) -> None:
+        super().__init__(feasible, policy, scale, seed=seed, run=run, horizon=horizon, uncovered=uncovered)
+        self.policy = policy
+        if self.init != "optimistic" and (policy.needs_note or policy.feedback == "bandit" or self.init == "paper"):
+            raise Unsupported(f"{policy!r} has init={self.init!r}, but cannot learn from what it did not choose")
+        self.stats = np.zeros((2, feasible.n_items))
+        self.state: State = policy.start(self.game, feasible)
+
+    def _decide(self, part: FeasibleSet, round: int) -> Choice:
+        try:
+            items, note = self.policy.choose(self.state, part, round, int(rng.below(self._policy_key, round)))
+        except SemiBanditError:
+            raise
+        except Exception as error:
+            if self.policy.verified and not part.verified:  # the policy is ours, the oracle is not
+                raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
+            raise
+        if not (self.policy.verified and part.verified):
+            items = check_answer(items, part.n_items, part.max_size)
+            if not part.contains(items):
+                raise InfeasibleSolution(f"{self.policy!r} chose {items.tolist()!r:.200}, which is not feasible")
+        return Choice(items, False, note)
+
+    def scores(self, round: int) -> Weights:
+        return self.policy.scores(self.state, self.feasible, round, int(rng.below(self._policy_key, round)))
+
+    def learn(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> None:
+        told = np.array([total(x, slice(None))]) if self.policy.feedback == "bandit" else x
+        self._learn(round, items, told, note, int(rng.below(self._feedback_key, round)))
+        self.stats[0, items] += 1.0
+        self.stats[1, items] += x
+
+    def learn_sum(self, round: int, items: Items, x: float, note: Note) -> None:
+        """The same where nothing but the sum is known."""
+        self._learn(round, items, np.array([x]), note, int(rng.below(self._feedback_key, round)))
+
+    def learn_logged(self, round: int, items: Items, x: Weights) -> None:
+        """Takes in observations made elsewhere; an item may occur any number of times."""
+        if self.policy.needs_note or self.policy.feedback == "bandit":
+            raise Unsupported(
+                f"{self.policy!r} learns from its own decisions only: it must know the chance that each item had"
+                if self.policy.needs_note
+                else f"{self.policy!r} learns from sums over its own decisions, not from single items"
+            )
+        before, key = self.state, int(rng.below(self._feedback_key, 0))
+        layers = in_layers(items)
+        try:
+            for number, layer in enumerate(layers, start=self.logged + 1):
+                order = layer[np.argsort(items[layer])]
+                self._learn(round, items[order], x[order], None, int(rng.below(key, number)))
+        except BaseException:
+            self.state = before
+            raise
+        np.add.at(self.stats[0], items, 1.0)
+        np.add.at(self.stats[1], items, x)
+        self.logged += len(layers)
+
+    def _learn(self, round: int, items: Items, x: Weights, note: Note, key: int) -> None:
+        self.state = self.policy.learn(self.state, self.feasible, round, items, x, note, key)

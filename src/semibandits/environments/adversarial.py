@@ -1,0 +1,92 @@
+"""Weights that an adversary fixed beforehand."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from semibandits.environments.base import check_bounds
+from semibandits.environments.table import Table
+from semibandits.errors import BadArgument, EndOfTable
+from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights
+
+
+class Adversarial(Environment):
+    """An oblivious adversary: a table of what every item weighs in every round, by no law at all.
+
+    Row t-1 of `losses`, an array (rounds, items), is what everybody sees in round t, in every run; after the last row
+    there is no more. In a `Problem` with `sense="min"` these are losses, otherwise rewards. A row is its round's
+    `means`, and regret is measured against the one solution that is best in hindsight.
+    `problems.against` and `problems.coin_table` make tables that are hard.
+
+    >>> world = Adversarial([[0.0, 1.0], [1.0, 0.5]])
+    >>> world.means(2), world.average(2), world.last_round
+    (array([1. , 0.5]), array([0.5 , 0.75]), 2)
+    """
+
+    drifts = True
+    hindsight = True
+
+    def __init__(self, losses: ArrayLike, bounds: Bounds = (0.0, 1.0)) -> None:
+        self.bounds = check_bounds(bounds)
+        self.losses = _check_losses(losses, self.bounds)
+        self.last_round, self.n_items = self.losses.shape
+        self.tables = (self.losses,)
+
+    @staticmethod
+    def mean(round: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        """The weight of this item in this round."""
+        return tables[0][round - 1, item]
+
+    @staticmethod
+    def draw(round: Scalar, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return tables[0][round - 1, item]
+
+    def drawing(self) -> DrawFunction:
+        return type(self).draw
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        row = self.means(round)
+        return row if items is None else row[items]
+
+    def means(self, round: int) -> Weights:  # type: ignore[override]
+        """The weights of this round."""
+        row: Weights = self.losses[self._row(round)]
+        return row
+
+    def at(self, round: int) -> Table:
+        """The world that is in every round as this one is in `round`."""
+        return Table(self.means(round)[None, :], self.bounds)
+
+    def average(self, rounds: int) -> Weights:
+        """The mean of the weights over rounds 1 to `rounds`."""
+        average: Weights = np.clip(self.losses[: self._row(rounds) + 1].mean(axis=0), *self.bounds)
+        return average
+
+    def _row(self, round: Any) -> int:
+        if isinstance(round, bool) or not isinstance(round, int | np.integer) or round < 1:
+            raise BadArgument(f"a round is an integer >= 1, got {round!r:.100}")
+        if round > len(self.losses):
+            raise EndOfTable(f"round {round} was asked of a table with rows for rounds 1 to {len(self.losses)}")
+        return int(round) - 1
+
+    def __repr__(self) -> str:
+        return f"Adversarial({len(self.losses)} rounds, {self.n_items} items)"
+
+
+def _check_losses(losses: ArrayLike, bounds: Bounds) -> Weights:
+    try:
+        rows = np.array(losses)
+    except ValueError as error:
+        raise BadArgument(f"losses must be a matrix of numbers (rounds, items), got {losses!r:.200}") from error
+    if rows.dtype.kind not in "fiu":
+        raise BadArgument(f"losses must be a matrix of numbers (rounds, items), got {losses!r:.200}")
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise BadArgument(f"losses must be a matrix (rounds, items), got an array of shape {rows.shape}")
+    inside = (rows >= bounds[0]) & (rows <= bounds[1])
+    if not inside.all():
+        row, item = (int(index) for index in np.argwhere(~inside)[0])
+        raise BadArgument(f"losses must be in {bounds}, got {rows[row, item]} in row {row} for item {item}")
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    rows.setflags(write=False)
+    return rows

@@ -1,0 +1,235 @@
+"""A policy's two moves, to choose and to learn, as text for the compiler: it serves the learner and the engine.
+
+The text is plain Python on NumPy arrays. It runs as it is at first, and as machine code once it has cost `PATIENCE`;
+whole simulations are compiled around it. Both give the same bits where nothing but arithmetic, the maths of
+`semibandits.kernel` and the random numbers of `semibandits.draws` is used.
+"""
+
+import threading
+import time
+import weakref
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from semibandits.kernel import bound, is_ours, placeholder
+from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
+
+PATIENCE = 0.5
+"""Seconds that a text may cost as plain Python, in this process, before it is compiled."""
+
+score_items = placeholder("score_items")
+"""score_items(state, out, round, key, data) writes the scores of all items to `out`."""
+best_of = placeholder("best_of")
+"""best_of(weights, out, work) -> size: the set's oracle."""
+score = placeholder("score")
+oracle = placeholder("oracle")
+
+
+class Moves(NamedTuple):
+    """How a policy plays on one set, as text.
+
+    `choose(state, out, note, round, key, data, work) -> size` writes a solution's items, ascending, to out[:size].
+    `learn(state, items, x, note, round, key, data, work)` changes the arrays of the state. Where the policy is given
+    the sum alone, x holds just that.
+
+    `data` are arrays that never change; `work` is room to work in: (numbers, integers, one number per item, ...).
+    """
+
+    choose: Callable[..., Any]
+    learn: Callable[..., Any]
+    data: Arrays = ()
+    note: Literal["none", "chosen", "all"] = "none"
+    """The note holds nothing, a number for each chosen item, or a number for every item there is."""
+    score: Callable[..., Any] | None = None
+    """score(state, round, key, item, data), array-safe in the item: what `score_items` maps over them."""
+    numbers: int = 0
+    integers: int = 0
+    solves: bool = False
+    """Whether `choose` calls `best_of`."""
+
+
+def best_by_text(weights: Any, out: Any, work: Any) -> Any:
+    return oracle(weights, out, work[3], work[4], work[5])
+
+
+def score_each(state: Any, out: Any, round: int, key: Any, data: Any) -> None:
+    for item in range(len(out)):
+        out[item] = score(state, round, key, np.uint64(item), data)
+
+
+def oracle_text(feasible: FeasibleSet) -> Solver | None:
+    """The set's oracle for one run at a time, if it has one and `argmax` is not another one by now."""
+    source = "single" if type(feasible).single is not FeasibleSet.single else "solver"
+    return feasible.single() if up_to_date(feasible, source, "argmax") else None
+
+
+class Room(NamedTuple):
+    """What a text needs beside the state: made anew for every run, or kept by a learner."""
+
+    out: Items
+    note: Weights
+    work: tuple[Any, ...]
+
+
+def make_room(moves: Moves, feasible: FeasibleSet, solver: Solver | None) -> Room:
+    size = {"none": 0, "chosen": feasible.max_size, "all": feasible.n_items}[moves.note]
+    own: tuple[Any, ...] = (
+        np.zeros(moves.numbers),
+        np.zeros(moves.integers, dtype=np.int64),
+        np.zeros(feasible.n_items),
+    )
+    if solver is not None:
+        own = (*own, solver.data, np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64))
+    return Room(np.zeros(feasible.max_size, dtype=np.int64), np.zeros(size), own)
+
+
+def bindings(moves: Moves, solver: Solver | None) -> dict[Any, Any]:
+    """For the compiler."""
+    bound_to: dict[Any, Any] = {}
+    if moves.score is not None:
+        bound_to |= {score_items: score_each, score: moves.score}
+    if moves.solves and solver is not None:
+        bound_to |= {best_of: best_by_text, oracle: solver.function}
+    return bound_to
+
+
+def substituted(function: Any, bound_to: Mapping[Any, Any]) -> Any:
+    """The same plain function with other functions in the place of placeholders."""
+    if not isinstance(function, FunctionType):
+        return function
+    if function in bound_to:
+        return bound_to[function]
+    known = function.__globals__
+    named = {name: known[name] for name in function.__code__.co_names if name in known}
+    changed = {
+        name: twin
+        for name, value in named.items()
+        if isinstance(value, FunctionType) and (twin := substituted(value, bound_to)) is not value
+    }
+    if not changed:
+        return function
+    twin = FunctionType(function.__code__, {**known, **changed}, function.__name__, function.__defaults__)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    return twin
+
+
+class LiveMoves:
+    """A policy's moves on one set: plain Python at first, machine code in the end."""
+
+    _spent: ClassVar[dict[Any, float]] = {}
+    """Seconds, by text: of all policies together."""
+
+    def __init__(self, moves: Moves, feasible: FeasibleSet, patience: float | None = None) -> None:
+        self._patience = patience
+        self.moves, self._feasible = moves, feasible
+        self._solver = oracle_text(feasible) if moves.solves else None
+        texts = [moves.choose, moves.learn, *filter(None, (moves.score, self._solver and self._solver.function))]
+        self._compilable = all(map(is_ours, texts)) and (self._solver is not None or not moves.solves)
+        self._room = make_room(moves, feasible, self._solver)
+        self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
+        self._plain = {text: substituted(text, self._plainly()) for text in (moves.choose, moves.learn)}
+        self._codes: dict[Any, Any] = {}
+        self._lock = threading.Lock()
+
+    def choose(self, state: State, round: int, key: int) -> tuple[Items, Note]:
+        with self._lock:  # the work space is shared
+            out, note, work = self._room
+            size = self._run(self.moves.choose, state, out, note, round, key, self.moves.data, work)
+            kept = (
+                None if self.moves.note == "none" else note.copy() if self.moves.note == "all" else note[:size].copy()
+            )
+            return out[:size].copy(), kept
+
+    def learn(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
+        copies = [array.copy() for array in state]
+        after = state._make(copies) if hasattr(state, "_make") else tuple(copies)
+        told = np.zeros(0) if note is None else np.array(note, dtype=np.float64)
+        with self._lock:
+            self._run(self.moves.learn, after, items, x, told, round, key, self.moves.data, self._room.work)
+        return after
+
+    def scores(self, state: State, round: int, key: int) -> Weights:
+        assert self.moves.score is not None
+        with np.errstate(all="ignore"):
+            return np.array(self.moves.score(state, round, key, self._numbers, self.moves.data), dtype=np.float64)
+
+    @property
+    def _limit(self) -> float:
+        return PATIENCE if self._patience is None else self._patience
+
+    def _run(self, text: Callable[..., Any], state: State, a: Any, b: Any, c: Any, *rest: Any) -> Any:
+        """The text, with its round and its key among the arguments."""
+        token = (text, self.moves.score, None if self._solver is None else self._solver.function)
+        if not self._compilable or self._spent.get(token, 0.0) < self._limit:
+            began = time.perf_counter()
+            with np.errstate(all="ignore"):
+                result = self._plain[text](state, a, b, c, *rest)
+            self._spent[token] = self._spent.get(token, 0.0) + time.perf_counter() - began
+            return result
+        if text not in self._codes:
+            self._codes[text] = bound(text, bindings(self.moves, self._solver))
+        *others, key, data, work = (c, *rest)
+        return self._codes[text](state, a, b, *others, np.uint64(key), data, work)
+
+    def _plainly(self) -> dict[Any, Any]:
+        def scores_by_numpy(state: State, out: Weights, round: int, key: int, data: Arrays) -> None:
+            score_one = self.moves.score
+            assert score_one is not None
+            if is_ours(score_one) and self._spent.get(score_one, 0.0) > self._limit:  # the oracle has no text, then
+                if score_one not in self._codes:
+                    self._codes[score_one] = bound(score_each, {score: score_one})
+                self._codes[score_one](state, out, round, np.uint64(key), data)
+                return
+            began = time.perf_counter()
+            out[:] = score_one(state, round, key, self._numbers, data)
+            self._spent[score_one] = self._spent.get(score_one, 0.0) + time.perf_counter() - began
+
+        def best_by_oracle(weights: Weights, out: Items, work: Any) -> int:
+            items = self._feasible.argmax(weights)
+            out[: items.size] = items
+            return items.size
+
+        return {score_items: scores_by_numpy, best_of: best_by_oracle}
+
+
+_LIVE: "weakref.WeakKeyDictionary[FeasibleSet, list[tuple[Policy, LiveMoves]]]" = weakref.WeakKeyDictionary()
+_MOST_LIVE = 8
+
+
+class Moved(Policy):
+    """A policy that is written as moves."""
+
+    verified = True
+
+    @abstractmethod
+    def moves(self, feasible: FeasibleSet) -> Moves | None:
+        """How it plays on that set; None: not by text, but by `choose` and `learn` of its own."""
+
+    def live(self, feasible: FeasibleSet) -> LiveMoves:
+        known = _LIVE.setdefault(feasible, [])
+        for policy, live in known:
+            if policy is self:
+                return live
+        moves = self.moves(feasible)
+        assert moves is not None
+        live = LiveMoves(moves, feasible)
+        known[:] = [*known[1 - _MOST_LIVE :], (self, live)]
+        return live
+
+    def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
+        return self.live(feasible).choose(state, round, key)
+
+    def learn(
+        self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
+    ) -> State:
+        return self.live(feasible).learn(state, round, items, weights, note, key)
+
+    def scores(self, state: State, feasible: FeasibleSet, round: int, key: int) -> Weights:
+        live = self.live(feasible)
+        return (
+            super().scores(state, feasible, round, key) if live.moves.score is None else live.scores(state, round, key)
+        )

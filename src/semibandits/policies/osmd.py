@@ -1,0 +1,214 @@
+"""Online stochastic mirror descent, for losses chosen by an adversary (Audibert, Bubeck and Lugosi 2014)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from semibandits.kernel import ln, sqrt
+from semibandits.moves import Moved, Moves
+from semibandits.policies import checks, polytope
+from semibandits.policies.losses import loss_scale, same_size
+from semibandits.policies.quota_projection import (
+    entropy_in_group,
+    even_point,
+    fits,
+    grouped,
+    inf_in_group,
+    quotas_of,
+    room,
+    settle,
+)
+from semibandits.policies.sampling import chance, chances_noted, one_of, systematic, told
+from semibandits.types import FeasibleSet, Game, Items, Note, State, Weights, check_choice
+
+Regulariser: TypeAlias = Literal["entropy", "inf"]
+
+
+class OSMDState(NamedTuple):
+    """What was learned, and the constants of the game."""
+
+    point: Weights
+    """x, in the convex hull of the solutions."""
+    weights: Weights
+    """Where all solutions are listed: x as a mean of them. Empty elsewhere."""
+    facts: Weights
+    """η, the loss of x, ℓ = facts[1] - facts[2] x, and the lowest loss."""
+
+
+@dataclass(frozen=True, repr=False)
+class OSMD(Moved):
+    """A point x_t moves through the convex hull of the solutions; the solution that is chosen is drawn with this mean.
+
+        ℓ̂_t(e) = ℓ_t(e) 1{e chosen} / x_t(e)
+        x_{t+1} = argmin η <x, ℓ̂_t> + D_F(x, x_t),    D_F the Bregman divergence of F,    x_1 = argmin F
+
+    For L items, at most K of them chosen, n rounds and losses in [0, 1]:
+
+    - "entropy": F = Σ x log x - x, η = sqrt(2 K D / (n L)), and the regret is at most sqrt(2 K L n D), where
+      D = log(L/K), or 1 + log(L/K) where solutions differ in size.
+    - "inf": F = -2 Σ sqrt(x), η = sqrt(2/n), and the regret is at most 2 sqrt(2 K L n), the best possible but for a
+      constant.
+
+    `eta` replaces η, and must be given where the horizon is not known. The tuning was read in Lattimore and Szepesvári,
+    *Bandit Algorithms* (theorem 30.2), and otherwise worked out anew, not read in the paper.
+
+    x becomes a loss as `losses` says: 1 - x where all solutions are equally large. Losses that can be negative, down to
+    ℓ₀, are estimated by (ℓ - ℓ₀) 1{e chosen} / x + ℓ₀, and the bounds then hold but for a constant. On sets of quotas
+    (top-k, partition matroids) x_{t+1} is a search on a line for each group; on others all solutions are listed, which
+    must be few. A part of the set is played from the nearest point, in D_F, of its own hull.
+
+    Feedback that is late or comes in parts is weighted by the chances that items had when they were chosen.
+
+    >>> OSMD().needs_horizon, OSMD("inf", eta=0.1).needs_horizon
+    (True, False)
+    """
+
+    regulariser: Regulariser = "entropy"
+    eta: float | None = None
+
+    needs_note: ClassVar[bool] = True
+    instead_of_horizon: ClassVar[str] = ": give eta="
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "regulariser", check_choice("regulariser", self.regulariser, Regulariser))
+        if self.eta is not None:
+            object.__setattr__(self, "eta", checks.positive("eta", self.eta))
+
+    @property
+    def needs_horizon(self) -> bool:  # type: ignore[override]
+        return self.eta is None
+
+    def check(self, feasible: FeasibleSet) -> None:
+        if quotas_of(feasible) is None:
+            polytope.hull(feasible, "OSMD")
+
+    def start(self, game: Game, feasible: FeasibleSet) -> OSMDState:
+        quotas = quotas_of(feasible)
+        if quotas is not None:
+            point, weights = even_point(grouped(quotas)), np.zeros(0)
+        else:
+            hull = polytope.hull(feasible, "OSMD")
+            slopes = np.full(game.n_items, -1.0 if self.regulariser == "entropy" else 0.0)  # F' = log x
+            weights, point = polytope.minimum(hull, slopes, self._rule)
+        loss = loss_scale(game, feasible)
+        return OSMDState(point, weights, np.array([self._rate(game, feasible), *loss, loss.lowest]))
+
+    def _rate(self, game: Game, feasible: FeasibleSet) -> float:
+        if self.eta is not None:
+            return self.eta
+        n, many, few = max(game.horizon, 1), game.n_items, max(game.max_size, 1)
+        if self.regulariser == "inf":
+            return math.sqrt(2.0 / n)
+        distance = math.log(many / few) + (not same_size(feasible))
+        return math.sqrt(2.0 * few * distance / (n * many))
+
+    @property
+    def _rule(self) -> polytope.Rule:
+        return polytope.ENTROPY if self.regulariser == "entropy" else polytope.INF
+
+    def moves(self, feasible: FeasibleSet) -> Moves | None:
+        quotas = quotas_of(feasible)
+        if quotas is None:
+            return None
+        data = grouped(quotas)
+        entropy = self.regulariser == "entropy"
+        return Moves(
+            _choose_by_entropy if entropy else _choose_by_inf,
+            _learn_by_entropy if entropy else _learn_by_inf,
+            data,
+            note="chosen" if quotas.exact else "all",
+            numbers=room(data) + 2 * data.sizes.size,
+            integers=data.sizes.size,
+        )
+
+    def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
+        if quotas_of(feasible) is not None:
+            return super().choose(state, feasible, round, key)
+        hull = polytope.hull(feasible, "OSMD")
+        weights, x = state.weights, state.point
+        if not hull.is_whole(x, weights):
+            weights, x = polytope.minimum(hull, -self._rule.slope(x, 1.0 - x), self._rule)
+        items = hull.listing.solution(one_of(weights, key))
+        return items.copy(), chances_noted(x, items)
+
+    def learn(
+        self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
+    ) -> State:
+        if quotas_of(feasible) is not None:
+            return super().learn(state, feasible, round, items, weights, note, key)
+        eta, at_zero, slope, lowest = state.facts
+        losses = np.full(state.point.size, lowest * (note[:, 1].sum() if items.size else 1.0))
+        losses[items] += (at_zero - slope * weights - lowest) / note[:, 0]
+        x = state.point
+        goal = eta * losses - self._rule.slope(x, 1.0 - x)
+        mean, point = polytope.minimum(polytope.hull(feasible, "OSMD"), goal, self._rule)
+        return state._replace(point=point, weights=mean)
+
+
+def _choose_by_entropy(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
+    point = state[0]
+    members, starts, _, sizes, quota = data
+    x = work[2]
+    for item in range(len(x)):
+        x[item] = point[item]
+    settle(x, data)
+    for g in range(len(sizes)):
+        begin, end = starts[g], starts[g + 1]
+        if not fits(x, members, begin, end, sizes[g], quota[0]):
+            for i in range(begin, end):
+                x[members[i]] = -ln(x[members[i]])
+            entropy_in_group(x, x, members, begin, end, sizes[g], quota[0], work[0])
+    return systematic(x, out, note, data, key, work[0], work[1])
+
+
+def _learn_by_entropy(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
+    point, _, facts = state
+    members, starts, _, sizes, quota = data
+    if len(note) == 0 and len(items) > 0:
+        return
+    slope = work[2]
+    shift = facts[0] * facts[3] * told(items, note, data)
+    for i in range(len(members)):
+        slope[members[i]] = shift - ln(point[members[i]])
+    add_losses(slope, items, x, note, data, facts)
+    for g in range(len(sizes)):
+        entropy_in_group(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[0], work[0])
+
+
+def _choose_by_inf(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
+    point = state[0]
+    members, starts, _, sizes, quota = data
+    x = work[2]
+    for item in range(len(x)):
+        x[item] = point[item]
+    settle(x, data)
+    for g in range(len(sizes)):
+        begin, end = starts[g], starts[g + 1]
+        if not fits(x, members, begin, end, sizes[g], quota[0]):
+            for i in range(begin, end):
+                x[members[i]] = 1.0 / sqrt(x[members[i]])
+            inf_in_group(x, x, members, begin, end, sizes[g], quota[0], work[0])
+    return systematic(x, out, note, data, key, work[0], work[1])
+
+
+def _learn_by_inf(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
+    point, _, facts = state
+    members, starts, _, sizes, quota = data
+    if len(note) == 0 and len(items) > 0:
+        return
+    slope = work[2]
+    shift = facts[0] * facts[3] * told(items, note, data)
+    for i in range(len(members)):
+        slope[members[i]] = 1.0 / sqrt(point[members[i]]) + shift
+    add_losses(slope, items, x, note, data, facts)
+    for g in range(len(sizes)):
+        inf_in_group(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[0], work[0])
+
+
+def add_losses(slope: Any, items: Any, x: Any, note: Any, data: Any, facts: Any) -> None:
+    for i in range(len(items)):
+        if data[2][items[i]] >= 0:
+            loss = (facts[1] - facts[2] * x[i]) - facts[3]
+            slope[items[i]] += facts[0] * loss / chance(note, i, items[i], data)

@@ -1,0 +1,97 @@
+"""A learner as a file holds it: what is written of its parts, and what is taken back."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from semibandits import policies, state
+from semibandits.agent import IndexAgent, PolicyAgent
+from semibandits.errors import BadArgument, Unsupported
+from semibandits.inputs import Inputs
+from semibandits.types import IndexPolicy, Items, Policy, Weights
+
+
+def saved_policy(policy: Any) -> state.SavedPolicy:
+    """Name and parameters, by which one of ours can be made again; the user's own must be given again."""
+    name = type(policy).__name__
+    if type(policy) is not getattr(policies, name, None) or not dataclasses.is_dataclass(policy):
+        return state.SavedPolicy(name, None)
+    values = {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)}
+    values = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    if any(isinstance(value, np.ndarray) for value in values.values()):  # more than a file is to hold
+        return state.SavedPolicy(name, None)
+    return state.SavedPolicy(name, values)
+
+
+def restored_policy(saved: state.SavedPolicy) -> IndexPolicy | Policy:
+    kind = getattr(policies, saved.name, None) if saved.name in policies.__all__ else None
+    if saved.parameters is None or not (isinstance(kind, type) and issubclass(kind, IndexPolicy | Policy)):
+        raise BadArgument(f"the policy {saved.name} cannot be made from a file: pass it as policy=")
+    return kind(**saved.parameters)
+
+
+def saved_agent(agent: IndexAgent | PolicyAgent) -> dict[str, Any]:
+    """The fields of `SavedLearner` that tell what was learned."""
+    known = {"stats": state.numbers(agent.stats), "logged": agent.logged, "policy": saved_policy(agent.policy)}
+    if isinstance(agent, IndexAgent):
+        recent = [
+            state.SavedRound(round, items.tolist(), x.tolist())
+            for round, parts in agent.recent.items()
+            for items, x in parts
+        ]
+        return {**known, "init_round": agent.init_round.tolist(), "init_x": agent.init_x.tolist(), "recent": recent}
+    if not isinstance(agent.state, tuple):
+        raise Unsupported(f"a state must be a tuple of NumPy arrays to be saved, got {agent.state!r:.200}")
+    what = f"the state of {agent.policy!r:.100}"
+    return {
+        **known,
+        "init_round": [],
+        "init_x": [],
+        "state": [state.saved_array(array, what) for array in agent.state],
+    }
+
+
+def restore_agent(agent: IndexAgent | PolicyAgent, saved: state.SavedLearner, inputs: Inputs) -> None:
+    """Takes over what was saved, and refuses what no learner could have written."""
+    _fill("stats", agent.stats, saved.stats)
+    counts, sums = agent.stats[0], agent.stats[1]
+    if not ((counts >= 0.0) & (sums >= 0.0) & (sums <= counts * (1.0 + 1e-9)) & np.isfinite(counts)).all():
+        raise BadArgument("counts and sums of weights contradict each other")
+    if saved.policy.parameters is not None and not np.isfinite(agent.stats).all():
+        raise BadArgument("statistics must be finite")
+    agent.logged = saved.logged
+    if isinstance(agent, IndexAgent):
+        _fill("init_round", agent.init_round, saved.init_round)
+        _fill("init_x", agent.init_x, saved.init_x)
+        if agent.init_round.max() > saved.round or agent.init_x.min() < 0.0 or agent.init_x.max() > 1.0:
+            raise BadArgument("observations of the initialisation are out of range")
+        agent.restore_window(saved.round, [_observed(part, inputs, saved.round) for part in saved.recent])
+    else:
+        _restore_state(agent, saved)
+
+
+def _restore_state(agent: PolicyAgent, saved: state.SavedLearner) -> None:
+    arrays = [state.restored_array(one) for one in saved.state or ()]
+    expected = [(array.dtype.name, array.shape) for array in agent.state]
+    found = [(array.dtype.name, array.shape) for array in arrays]
+    if expected != found:
+        raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
+    if saved.policy.parameters is not None and any(np.isnan(array).any() for array in arrays):
+        raise BadArgument("the state must not hold NaN")
+    agent.state = agent.state._make(arrays) if hasattr(agent.state, "_make") else tuple(arrays)
+
+
+def _fill(name: str, array: Any, values: Any) -> None:
+    if np.shape(values) != array.shape:
+        raise BadArgument(f"{name} should have shape {array.shape}, got {np.shape(values)}")
+    array[...] = np.array(values, dtype=array.dtype)
+
+
+def _observed(saved: state.SavedRound, inputs: Inputs, last: int) -> tuple[int, Items, Weights]:
+    """What one round of a window saw."""
+    items, x = inputs.items(saved.items), np.array(saved.x, dtype=np.float64)
+    sound = items.shape == x.shape and len(set(saved.items)) == items.size and ((x >= 0.0) & (x <= 1.0)).all()
+    if not sound or saved.round > last:
+        raise BadArgument(f"the observations of round {saved.round} are out of range")
+    return saved.round, items, x

@@ -1,0 +1,122 @@
+"""What both compiled engines are made of."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits.agent import Agent
+from semibandits.kernel import foreign
+from semibandits.simulation import block as text
+from semibandits.simulation.task import Outcome, Task
+from semibandits.types import up_to_date
+
+INDEX = np.uint32
+FIRST_CHUNK = 16
+CHUNK_SECONDS = 0.02
+"""How long the machine code runs before it comes up for air: to stop at Ctrl-C, to show progress."""
+TRACE_CELLS = 1 << 22
+NONE = np.empty(0, dtype=np.int64)
+TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
+
+
+class Cannot(Exception):
+    """Why something cannot be compiled."""
+
+
+def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions that draw a weight and, where the means drift, say the mean of one."""
+    environment = task.problem.environment
+    draw = form(environment, "drawing", "weights")
+    if draw is None:
+        raise Cannot(f"{environment!r} draws its weights in Python")
+    for table in environment.tables:
+        kind = table.dtype if isinstance(table, np.ndarray) else type(table).__name__
+        if kind not in TABLE_TYPES:
+            raise Cannot(f"{environment!r} has a table of {kind}, not an array of float64 or int64")
+    mean = getattr(environment, "mean", None) if task.drifts else draw  # which is not called then
+    if mean is None:
+        raise Cannot(f"{environment!r} has no mean(round, item, tables) for the compiler")
+    if why := foreign(draw) or foreign(mean):
+        raise Cannot(why)
+    return draw, mean
+
+
+def facts(task: Task, agent: Agent) -> text.Facts:
+    problem = task.problem
+    plan = agent.init_plan(task.horizon)
+    items = np.concatenate([*plan, np.empty(0, dtype=np.int64)]).astype(INDEX)
+    seen, before = np.zeros(problem.n_items, dtype=np.int64), [np.empty(0, dtype=np.int64)]
+    for round, solution in enumerate(plan, start=1):
+        before.append(seen[solution])
+        seen[solution] = round
+    return text.Facts(
+        checkpoints=np.append(task.checkpoints, 0),
+        means=np.zeros(problem.n_items + 1) if task.drifts else np.append(problem.means, 0.0),
+        optimum=(NONE if task.drifts else problem.optimum).astype(INDEX),
+        reference=task.references() if task.drifts else np.empty(0),
+        init_first=np.cumsum([0, *(solution.size for solution in plan)], dtype=np.int64),
+        init_items=items,
+        init_before=np.concatenate(before),
+        scale=(*problem.bounds, task.sign),
+    )
+
+
+def form(thing: Any, compiled: str, plain: str) -> Any:
+    """What the compiler is to be given of a set or an environment; None: nothing."""
+    if not up_to_date(thing, compiled, plain):
+        return None
+    try:
+        return getattr(thing, compiled)()
+    except Exception as error:
+        raise Cannot(f"{compiled}() of {thing!r} raised {type(error).__name__}: {error!s:.200}") from error
+
+
+def not_compiled(error: Exception) -> Cannot:
+    """No round was played: it is the compiler that failed."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    says = next((line for line in lines if not line.startswith("Failed in nopython")), type(error).__name__)
+    return Cannot(f"it cannot be compiled: {says}")
+
+
+def most_rounds(task: Task, lanes: int) -> int:
+    """In one call of machine code, so that what is recorded of them stays small."""
+    return max(1, TRACE_CELLS // (lanes * max(1, task.problem.max_size))) if task.record else task.horizon
+
+
+def in_chunks(horizon: int, most: int, play: Callable[[int, int], bool], tick: Callable[[int], None] | None) -> bool:
+    """Plays all rounds by `play(first, last)`, some at a time; False as soon as it could not."""
+    next_round, chunk = 1, FIRST_CHUNK
+    while next_round <= horizon:
+        last = min(next_round + min(chunk, most) - 1, horizon)
+        started = time.perf_counter()
+        if not play(next_round, last):
+            return False
+        taken = time.perf_counter() - started
+        if tick is not None:
+            tick(last - next_round + 1)
+        faster = min(4.0, CHUNK_SECONDS / max(taken, 1e-9))
+        chunk = max(FIRST_CHUNK, int((last - next_round + 1) * faster))
+        next_round = last + 1
+    return True
+
+
+def keep(trace: NDArray[np.uint32], first_round: int, outcome: Outcome, n_items: int) -> None:
+    """Takes over the solutions of these rounds: (rounds, max_size, lanes), as many lanes as the outcome has runs."""
+    for run, rows in enumerate(trace.transpose(2, 0, 1)[: outcome.regret.shape[0]]):
+        if outcome.counts is not None:
+            outcome.counts[run] += np.bincount(rows.ravel(), minlength=n_items + 1)[:n_items]
+        if outcome.solutions is not None:
+            part = outcome.solutions[run, first_round - 1 : first_round - 1 + len(rows)]
+            part[:] = np.where(rows < n_items, rows.astype(np.int32), -1)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that begins at a multiple of 64 bytes, as vector instructions like it."""
+    raw = np.empty(array.nbytes + 64, dtype=np.uint8)
+    start = -raw.ctypes.data % 64
+    copy = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy

@@ -1,0 +1,186 @@
+"""The parts of `testing.check_policy`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semibandits import moves, rng
+from semibandits.errors import ConformanceError
+from semibandits.kernel import compiled, foreign
+from semibandits.testing_worlds import demand as _demand
+from semibandits.types import FeasibleSet, Game, IndexPolicy, Policy, State, Stats, is_float
+
+
+def check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
+    """Of a policy that is a formula per item."""
+    forgets = type(policy).forget is not IndexPolicy.forget
+    _demand(forgets or policy.init != "paper", "init='paper' overwrites observations, so it needs forget()")
+    _demand(policy.random or not policy.redraws, "redraws=True asks for other keys, so it needs random=True")
+    if policy.window:
+        _demand(forgets and policy.init == "optimistic", "a window needs forget() and init='optimistic'")
+    for name in ("clock", "observe", "score", *(["forget"] if forgets else [])):
+        why = foreign(getattr(type(policy), name))
+        _demand(not why, f"{name} would not give the same bits in machine code: {why}")
+    generator = np.random.default_rng(seed)
+    p = policy.params(Game(n_items=trials, max_size=max(1, trials // 4), horizon=10_000))
+    prior = policy.prior
+    _demand(len(prior) >= 2 and prior[0] == prior[1] == 0.0, f"prior must begin with count 0 and sum 0, got {prior}")
+    stats: Stats = tuple(np.full(trials, value, dtype=np.float64) for value in prior)
+    numbers = np.arange(trials, dtype=np.uint64)
+    for round in (1, 2, 3, 10, 1000):
+        key = rng.key(seed, 0, round, rng.POLICY) if policy.random else 0
+        clock = _call(policy.clock, "", round, key, p)
+        _demand(bool(np.isfinite(clock).all()), f"clock must be finite in round {round}, got {clock!r:.200}")
+        if policy.random:
+            _demand(all(map(is_float, clock)), f"the clock of a random policy must give floats, got {clock!r:.200}")
+        if clock:
+            _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
+        scores = _call(policy.score, "on arrays", stats, clock, key, numbers, p)
+        _demand(np.shape(scores) == (trials,), f"score on arrays must return one number per item, got {scores!r:.200}")
+        fine = np.isfinite(scores) | (np.isnan(scores) & policy.redraws)
+        _demand(not np.isnan(scores).all(), f"every score of round {round} is NaN")
+        if not fine.all():
+            at = int(np.argmin(fine))
+            raise ConformanceError(
+                f"scores must be finite, got {scores[at]} in round {round} for {[float(row[at]) for row in stats]} "
+                "(NaN that asks for another draw needs redraws = True)"
+            )
+        _same(policy.score, scores, (stats, clock, key, numbers, p))
+        glance = type(policy).glance
+        if glance is not None:
+            glanced = _call(glance, "on arrays", stats, clock, key, numbers, p)
+            _same(glance, glanced, (stats, clock, key, numbers, p))
+            _demand(bool((np.isnan(glanced) | (glanced == scores)).all()), "glance must give what score gives, or NaN")
+        if not policy.random:
+            again = policy.score(stats, _call(policy.clock, "", round, 1, p), 1, numbers, p)
+            _demand(np.array_equal(again, scores), "scores depend on the key: say random = True")
+        x = generator.random(trials) if round > 2 else generator.integers(0, 2, trials).astype(np.float64)
+        after = _call(policy.observe, "on arrays", stats, x, round, key, numbers, p)
+        _demand(len(after) == len(prior), f"observe must return {len(prior)} numbers, got {len(after)}")
+        _same(policy.observe, after, (stats, x, round, key, numbers, p))
+        if round == 1:
+            first = np.array_equal(after[0], np.ones(trials)) and np.array_equal(after[1], x)
+            _demand(first, "after one observation the count must be 1 and the sum that observation")
+        if forgets:
+            before = _call(policy.forget, "on arrays", after, x, round, p)
+            _same(policy.forget, before, (after, x, round, p))
+            for i, (old, new) in enumerate(zip(stats, before, strict=True)):
+                _demand(
+                    bool(np.allclose(old, new, rtol=0.0, atol=1e-9)),
+                    f"forget must undo observe, but number {i} differs",
+                )
+        stats = tuple(np.asarray(row, dtype=np.float64) for row in after)
+
+
+def _call(function: Callable[..., Any], how: str, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        name = getattr(function, "__name__", str(function))
+        raise ConformanceError(
+            f"{name} cannot be called {how}: {error!s:.300} (it must be a staticmethod of nothing but arithmetic and "
+            "the functions of semibandits.kernel)"
+        ) from error
+
+
+def _same(function: Callable[..., Any], whole: object, arguments: tuple[object, ...]) -> None:
+    """One item at a time, plain and compiled, must give what all items at once gave."""
+    name = getattr(function, "__name__", str(function))
+    rows = np.stack([np.asarray(row) for row in whole]) if isinstance(whole, tuple) else np.asarray(whole)[None]
+    for how, call in (("called one item at a time", function), ("compiled", compiled(function))):
+        for item in range(0, rows.shape[1], 7):
+            one = (*(_pick(argument, item) for argument in arguments[:-1]), arguments[-1])  # the last are parameters
+            try:
+                got = call(*one)
+            except Exception as error:
+                raise ConformanceError(
+                    f"{name} cannot be {how}: {error!s:.500} (functions must be called by their plain names, not "
+                    "through their modules)"
+                ) from error
+            alone = np.array(got if isinstance(got, tuple) else (got,), dtype=np.float64)
+            _demand(
+                np.array_equal(alone, rows[:, item], equal_nan=True),
+                f"{name} gives {alone} {how} and {rows[:, item]} on arrays, for {one!r:.300}",
+            )
+
+
+def _pick(argument: object, item: int) -> object:
+    if isinstance(argument, tuple):
+        return tuple(_pick(part, item) for part in argument)
+    if isinstance(argument, np.ndarray) and argument.ndim == 1:
+        return argument[item]
+    return np.uint64(argument) if isinstance(argument, int) and argument >= 1 << 63 else argument
+
+
+def check_choices(policy: Policy, feasible: FeasibleSet, trials: int, seed: int) -> None:
+    """Of a policy that chooses whole solutions. Every third round is told a round later, and in two parts."""
+    policy.check(feasible)
+    state = policy.start(Game(feasible.n_items, feasible.max_size, trials, feasible.signed), feasible)
+    generator = np.random.default_rng(seed)
+    late: list[tuple[Any, ...]] = []
+    for round in range(1, trials + 1):
+        key = rng.key(seed, 0, round, rng.POLICY)
+        before = _copied(state)
+        items, note = policy.choose(state, feasible, round, key)
+        _demand(
+            isinstance(items, np.ndarray) and items.dtype == np.int64 and items.ndim == 1,
+            f"choose must return a vector of int64 and a note, got {items!r:.200}",
+        )
+        _demand(bool((np.diff(items) > 0).all()), f"items must ascend without repeats, got {items.tolist()}")
+        _demand(feasible.contains(items), f"choose returned {items.tolist()}, which is not feasible")
+        again, same_note = policy.choose(state, feasible, round, key)
+        same = np.array_equal(items, again) and np.array_equal(note, same_note)
+        _demand(same, "choose must depend on state, round and key alone, and change nothing")
+        x = generator.random(items.size)
+        if policy.feedback == "bandit":
+            x = np.array([x.sum()])
+        _demand(_equal(before, state), "choose must not change the state")
+        late.append((round, items, x, note))
+        if round % 3 != 0:
+            for told in reversed(late):
+                state = _told(policy, feasible, state, told, parts=len(late) > 1 and policy.feedback == "semi")
+            late.clear()
+    if isinstance(policy, moves.Moved) and policy.moves(feasible) is not None:
+        _same_compiled(policy, feasible, state, trials, seed)
+
+
+def _told(policy: Policy, feasible: FeasibleSet, state: State, told: tuple[Any, ...], parts: bool) -> State:
+    round, items, x, note = told
+    cuts = (slice(0, 1), slice(1, None)) if parts and items.size > 1 else (slice(None),)
+    for cut in cuts:
+        aligned = isinstance(note, np.ndarray) and note.shape[:1] == items.shape and policy.feedback == "semi"
+        part, before = (note[cut] if aligned else note), _copied(state)
+        some = items[cut] if policy.feedback == "semi" else items
+        key = rng.key(0, 0, round, rng.FEEDBACK)
+        after = policy.learn(state, feasible, round, some, x[cut], part, key)
+        _demand(_equal(before, state), "learn must return a new state and leave the old one as it was")
+        shapes = [np.shape(array) for array in after] == [np.shape(array) for array in state]
+        _demand(shapes, "the arrays of a state must keep their shapes")
+        finite = all(not np.isnan(np.asarray(array, dtype=np.float64)).any() for array in after)
+        _demand(finite, f"the state holds NaN after {x[cut]} for items {some.tolist()}")
+        state = after
+    return state
+
+
+def _same_compiled(policy: moves.Moved, feasible: FeasibleSet, state: State, round: int, seed: int) -> None:
+    """Its text must do the same as machine code."""
+    text = policy.moves(feasible)
+    assert text is not None
+    results = []
+    for patience in (np.inf, 0.0):
+        live = moves.LiveMoves(text, feasible, patience)
+        items, note = live.choose(state, round, rng.key(seed, 0, round, rng.POLICY))
+        x = np.full(1 if policy.feedback == "bandit" else items.size, 0.25)
+        results.append((items, note, *live.learn(state, round, items, x, note, 1)))
+    same = all(np.array_equal(plain, machine) for plain, machine in zip(*results, strict=True))
+    _demand(same, "the moves do not give the same bits in machine code")
+
+
+def _copied(state: State) -> list[Any]:
+    _demand(isinstance(state, tuple), f"a state must be a tuple of NumPy arrays, got {state!r:.200}")
+    return [np.copy(array) for array in state]
+
+
+def _equal(before: list[Any], state: State) -> bool:
+    return all(np.array_equal(old, new, equal_nan=True) for old, new in zip(before, state, strict=True))
