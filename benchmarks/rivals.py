@@ -5,7 +5,7 @@
 The folders are clones of
 
     https://github.com/jkomiyama/multiplaybanditlib    C++, its CUCB and its Thompson sampling
-    https://github.com/diku-dk/CombSemiBandits         NumPy, its CombUCB
+    https://github.com/diku-dk/CombSemiBandits         NumPy, its CombUCB and its HYBRID
     https://github.com/SMPyBandits/SMPyBandits         NumPy, its UCB with multiple plays
 
 of which nothing is changed or copied: a small driver is written into a temporary folder, built and run there. A rival
@@ -16,6 +16,9 @@ observed, the same index (mean plus sqrt(1.5 log t / count)), or Thompson sampli
 of every rival is checked against a NumPy loop with the same clock: the first and the third count chosen items,
 log(k t), where the paper counts rounds. Only their rounds are timed; ours is the whole call of `simulate`, 32 runs side
 by side, compiled before.
+
+HYBRID plays an instance of its authors, 5 of 10 items with a gap of 1/8, with the gamma that their code computes; ours
+plays one run after the other. The regrets of both are compared.
 """
 
 import argparse
@@ -44,8 +47,10 @@ TIME_LIMIT = 300
 REFERENCE_RUNS = 8
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 UCB = sb.policies.CombUCB1()
+HYBRID_REPEATS = 20
+"""Regrets of single runs differ by a quarter of their mean."""
 Ran = dict[str, float]
-"""What a driver prints: `seconds` and `regret`."""
+"""What a driver prints: `seconds`, `regret`, and perhaps `gamma`."""
 
 CPP = """
 #include <chrono>
@@ -82,17 +87,19 @@ import numpy as np
 folder, k, rounds, seed, *means = sys.argv[1:]
 k, rounds, means = int(k), int(rounds), np.array(means, dtype=float)
 sys.path.insert(0, folder)
-from bandit import CombUCB
+from bandit import POLICY
 from environment import Stochastic
 from main import run_simulation
 
 random.seed(int(seed))
-world = Stochastic("m-set", 0.2, means.size, k, rounds)
+np.random.seed(int(seed))
+world = Stochastic("m-set", means.max() - means.min(), means.size, k, rounds)
 world.mean_losses = 1.0 - means  # the same items in our order
-policy = CombUCB(means.size, "m-set", k)
+policy = POLICY(means.size, "m-set", k)
 start = time.perf_counter()
 regret = run_simulation(policy, world, rounds, [rounds])[-1]
-print(json.dumps({"seconds": time.perf_counter() - start, "regret": float(regret)}))
+seconds = time.perf_counter() - start
+print(json.dumps({"seconds": seconds, "regret": float(regret), "gamma": float(getattr(policy, "gamma", 0.0))}))
 """
 
 # Its own simulator of several players keeps players x arms x rounds integers, 2 GB for 5,000 rounds of 50 in 1,000. So
@@ -135,11 +142,49 @@ class Rival:
     """Whether its clock counts chosen items, not rounds."""
     policy: sb.IndexPolicy = UCB
 
+    def race(self, run_driver: Callable[..., Ran], quick: bool) -> Table:
+        table = Table(f"{self.name} and ours, one thread each: rounds per second")
+        for (n_items, k), horizon in zip(SIZES, self.horizons, strict=True):
+            rounds, repeats = (horizon // 100, 2) if quick else (horizon, REPEATS)
+            race_of_size(self, run_driver, n_items, k, rounds, repeats, table)
+        return table
+
     def reference(self, means: NDArray[np.float64], k: int, horizon: int, generator: np.random.Generator) -> float:
         """The regret of one run of a NumPy loop that does the same."""
         if isinstance(self.policy, sb.policies.CTS):
             return numpy_thompson(means, k, horizon, generator)
         return numpy_top_k(means, k, horizon, generator, ticks=k if self.counts_items else 1)
+
+
+@dataclass(frozen=True)
+class HybridRival:
+    """HYBRID by its authors, on one of their instances: losses of means 7/16 for 5 items and 9/16 for 5 others."""
+
+    name: str
+    prepare: Callable[[Path, Path, str], list[str]]
+
+    def race(self, run_driver: Callable[..., Ran], quick: bool) -> Table:
+        table = Table(f"{self.name} and ours, one thread each: ns per round")
+        horizon, repeats, runs = (100, 2, 20) if quick else (10_000, HYBRID_REPEATS, 200)
+        problem = sb.Problem(sb.sets.TopK(10, 5), sb.environments.Bernoulli(np.repeat([9 / 16, 7 / 16], 5)))
+        gamma = run_driver(5, 10, 0, problem.means)["gamma"]
+        regrets: list[float] = []
+
+        def theirs() -> float:
+            ran = run_driver(5, horizon, len(regrets), problem.means)
+            regrets.append(ran["regret"])
+            return ran["seconds"] / horizon * 1e9
+
+        ours_again = partial(play, problem, sb.policies.HYBRID(gamma), horizon=horizon, runs=runs)
+        our_regret = Mean.of(ours_again())
+        taken = timed(ours_again)
+        their_ns, our_ns = in_turn([theirs, lambda: taken() / horizon / runs * 1e9], repeats)
+        their_regret = Mean.of(regrets)
+        row: dict[str, str | float] = {"items": 10, "k": 5, "rounds": horizon, "gamma": gamma}
+        table.rows.append({**row, self.name: their_ns, "ours": our_ns, "theirs / ours": their_ns / our_ns})
+        what = f"regret {their_regret}, ours {our_regret}: standard errors apart"
+        table.goals.append(Goal(what, our_regret.distance(their_regret), 4.0, check=True))
+        return table
 
 
 def prepare_cpp(header: str, made: str, clone: Path, folder: Path, python: str) -> list[str]:
@@ -156,7 +201,7 @@ def prepare_python(driver: str, clone: Path, folder: Path, python: str) -> list[
     return [python, "-W", "ignore", str(folder / "driver.py"), str(clone)]
 
 
-RIVALS = {
+RIVALS: dict[str, list[Rival | HybridRival]] = {
     "multiplaybanditlib": [
         Rival(
             "multiplaybanditlib (C++)",
@@ -173,22 +218,22 @@ RIVALS = {
         ),
     ],
     "combsemibandits": [
-        Rival("CombSemiBandits", partial(prepare_python, COMB_SEMI_BANDITS), (20_000, 20_000, 5_000), False)
+        Rival(
+            "CombSemiBandits",
+            partial(prepare_python, COMB_SEMI_BANDITS.replace("POLICY", "CombUCB")),
+            (20_000, 20_000, 5_000),
+            False,
+        ),
+        HybridRival("CombSemiBandits, HYBRID", partial(prepare_python, COMB_SEMI_BANDITS.replace("POLICY", "HYBRID"))),
     ],
     "smpybandits": [Rival("SMPyBandits", partial(prepare_python, SMPY_BANDITS), (20_000, 20_000, 5_000), True)],
 }
 
 
-def race(rival: Rival, clone: Path, python: str, quick: bool) -> Table:
-    """Rounds per second of the rival and of ours."""
-    table = Table(f"{rival.name} and ours, one thread each: rounds per second")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        command = rival.prepare(clone.resolve(), folder, python)
-        for (n_items, k), horizon in zip(SIZES, rival.horizons, strict=True):
-            rounds, repeats = (horizon // 100, 2) if quick else (horizon, REPEATS)
-            race_of_size(rival, partial(run, command), n_items, k, rounds, repeats, table)
-    return table
+def race(rival: Rival | HybridRival, clone: Path, python: str, quick: bool) -> Table:
+    with tempfile.TemporaryDirectory() as folder:
+        command = rival.prepare(clone.resolve(), Path(folder), python)
+        return rival.race(partial(run, command), quick)
 
 
 def race_of_size(

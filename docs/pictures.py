@@ -1,8 +1,8 @@
 """Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
 
 The two problems of the paper with their item numbers; regret as `SimulationResult.plot`, and sets as their `draw`, show
-them; the constants of the bounds, the experiment on their tightness, and all policies side by side (some minutes;
-Matplotlib).
+them; the constants of the bounds, the experiment on their tightness, all policies side by side, and the comparisons
+with the paper's neighbours (some minutes; Matplotlib).
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import semibandits as sb
-from semibandits.experiments import choosing, constants, tightness
+from semibandits.experiments import choosing, constants, neighbours, tightness
 
 FOLDER = Path(__file__).parent / "img"
 STYLE = (
@@ -151,3 +151,5 @@ if __name__ == "__main__":
     save_figure(choosing.draw(choosing.run()), FOLDER / "choosing.svg")
     title = "top 4 of 20, a change in round 20,000"
     save_figure(choosing.draw({title: choosing.run_changing()}), FOLDER / "change.svg")
+    for compare in (neighbours.sizes, neighbours.correlation, neighbours.adversary, neighbours.feedback):
+        save_figure(neighbours.draw(compare()), FOLDER / f"{compare.__name__}.svg")

@@ -104,7 +104,9 @@ def _restored(one: SavedDecision, saved: SavedLearner, inputs: Inputs) -> Record
     if one.weights is not None:
         weights = np.array(one.weights, dtype=np.float64)
         if saved.feedback == "bandit":
-            weights = np.array([inputs.sum(one.weights[0], items.size)])
+            if len(one.weights) != 1:
+                raise BadArgument(f"the decision of round {one.round} has {len(one.weights)} sums, expected one")
+            inputs.sum(one.weights[0], items.size)
         elif weights.shape != items.shape:
             raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
         else:

@@ -84,15 +84,16 @@ class Inputs:
 
     def sum(self, sum: Any, size: int) -> float:
         """What so many items are worth together."""
-        if isinstance(sum, np.ndarray) and sum.size == 1:
+        if isinstance(sum, np.ndarray) and sum.size == 1 and not isinstance(sum, np.ma.MaskedArray):
             sum = sum.item()
         if isinstance(sum, bool) or not isinstance(sum, int | float | np.integer | np.floating):
             raise BadWeights(f"expected one number, the sum of the {size} items' weights, got {sum!r:.200}")
+        told = float(sum) if -1e300 < sum < 1e300 else float("inf")
         least, most = size * self.bounds[0], size * self.bounds[1]
         slack = 1e-9 * max(abs(least), abs(most))  # of adding up
-        if not least - slack <= sum <= most + slack:
-            raise BadWeights(f"the sum of {size} weights must be from {least} to {most}, got {sum}")
-        return float(sum)
+        if not least - slack <= told <= most + slack:
+            raise BadWeights(f"the sum of {size} weights must be from {least} to {most}, got {told}")
+        return told
 
     def pairs(self, names: list[Any], weights: list[Any]) -> tuple[Items, Weights]:
         """A mapping's keys and values: every item at most once."""

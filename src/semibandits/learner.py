@@ -129,7 +129,8 @@ class Learner:
                 return self._tell_sum(id, record, self._inputs.sum(weights, record.items.size))
             if not isinstance(weights, np.ndarray) and isinstance(weights, Mapping):
                 items, values = self._inputs.pairs(list(weights), list(weights.values()))
-                positions = self._positions(id, record, items)
+                found = self._positions(id, record, items)
+                positions = found if record.items.size else None
             else:
                 items, values = record.items, self._inputs.weights(weights, record.items)
                 positions = None
@@ -364,6 +365,7 @@ class Learner:
         self._round = saved.round
         self._book.restore(saved, self._inputs)
         for record in self._book.outstanding.values():
+            saving.check_note(self._agent, record)
             self._count_pending(record.waiting(), 1)
 
     # Bookkeeping

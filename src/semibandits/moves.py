@@ -125,7 +125,8 @@ class LiveMoves:
 
     def __init__(self, moves: Moves, feasible: FeasibleSet, patience: float | None = None) -> None:
         self._patience = patience
-        self.moves, self._feasible = moves, feasible
+        self.moves = moves
+        self._set = weakref.ref(feasible)  # which keeps this, as long as it lives
         self._solver = oracle_text(feasible) if moves.solves else None
         texts = [moves.choose, moves.learn, *filter(None, (moves.score, self._solver and self._solver.function))]
         self._compilable = all(map(is_ours, texts)) and (self._solver is not None or not moves.solves)
@@ -189,8 +190,10 @@ class LiveMoves:
             self._spent[score_one] = self._spent.get(score_one, 0.0) + time.perf_counter() - began
 
         def best_by_oracle(weights: Weights, out: Items, work: Any) -> int:
-            items = self._feasible.argmax(weights)
-            out[: items.size] = items
+            feasible = self._set()
+            assert feasible is not None
+            items = feasible.argmax(weights)
+            out[: items.size] = items if feasible.verified else np.sort(items)
             return items.size
 
         return {score_items: scores_by_numpy, best_of: best_by_oracle}
@@ -227,9 +230,3 @@ class Moved(Policy):
         self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
     ) -> State:
         return self.live(feasible).learn(state, round, items, weights, note, key)
-
-    def scores(self, state: State, feasible: FeasibleSet, round: int, key: int) -> Weights:
-        live = self.live(feasible)
-        return (
-            super().scores(state, feasible, round, key) if live.moves.score is None else live.scores(state, round, key)
-        )

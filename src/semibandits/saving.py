@@ -7,8 +7,10 @@ import numpy as np
 
 from semibandits import policies, state
 from semibandits.agent import IndexAgent, PolicyAgent
+from semibandits.book import Record
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import Inputs
+from semibandits.moves import Moved
 from semibandits.types import IndexPolicy, Items, Policy, Weights
 
 
@@ -77,9 +79,31 @@ def _restore_state(agent: PolicyAgent, saved: state.SavedLearner) -> None:
     found = [(array.dtype.name, array.shape) for array in arrays]
     if expected != found:
         raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
-    if saved.policy.parameters is not None and any(np.isnan(array).any() for array in arrays):
+    if agent.policy.verified and any(np.isnan(array).any() for array in arrays):
         raise BadArgument("the state must not hold NaN")
-    agent.state = agent.state._make(arrays) if hasattr(agent.state, "_make") else tuple(arrays)
+    if hasattr(agent.state, "_make"):
+        constants = {name: getattr(agent.state, name) for name in agent.state._fields if name == "facts"}
+        agent.state = agent.state._make(arrays)._replace(**constants)
+    else:
+        agent.state = tuple(arrays)
+
+
+def check_note(agent: IndexAgent | PolicyAgent, record: Record) -> None:
+    """Refuses a note that the policy cannot have made for this decision."""
+    note, policy = record.note, agent.policy
+    found = getattr(note, "shape", None)
+    expected = found
+    if record.initial or isinstance(policy, IndexPolicy):
+        expected = None
+    elif isinstance(policy, Moved) and (moves := policy.moves(agent.feasible)) is not None:
+        expected = {"none": None, "chosen": record.items.shape, "all": (agent.feasible.n_items,)}[moves.note]
+    elif policy.needs_note and (policy.verified or found is None):
+        expected = record.items.shape + (found or ())[1:]
+    if found != expected:
+        raise BadArgument(f"the note of the decision of round {record.round} should have shape {expected}, got {found}")
+    ours = isinstance(policy, Policy) and policy.verified and note is not None
+    if ours and (note.dtype != np.float64 or not np.isfinite(note).all()):
+        raise BadArgument(f"the note of the decision of round {record.round} must be finite numbers")
 
 
 def _fill(name: str, array: Any, values: Any) -> None:

@@ -329,7 +329,8 @@ class Policy(ABC):
     Policies see weights scaled to x in [0, 1], larger is better; a solution is worth the sum of x + `Game.offset`. They
     keep nothing themselves: all that is learned is in the state, so that one policy serves many learners and runs.
 
-    A state, to be saved, is a tuple of NumPy arrays whose shapes never change; a note is one such array, or None.
+    A state, to be saved, is a tuple of NumPy arrays whose shapes never change; a note is one such array, or None. If it
+    is a named tuple, its field `facts` is for constants: a learner that is loaded takes them from `start`.
     """
 
     feedback: ClassVar[FeedbackKind] = "semi"
@@ -372,7 +373,7 @@ class Policy(ABC):
         """
 
     def scores(self, state: State, feasible: FeasibleSet, round: int, key: int) -> Weights:
-        """What it hands to the oracle, where it scores items one by one."""
+        """U_t on the scale of x, where it scores items one by one."""
         raise Unsupported(f"{self!r} scores whole solutions, not items")
 
     def estimates(self, state: State) -> Weights | None:

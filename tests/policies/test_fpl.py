@@ -263,7 +263,7 @@ def history(policy: FPL, feasible: FeasibleSet, rounds: int, offset: float = COS
         assert all(map(np.array_equal, before, state))
         state = after
         out += [items.tolist(), note.tolist(), *[array.tolist() for array in state]]
-        out.append(policy.scores(state, feasible, round + 1, key).tolist())
+        out.append(policy.live(feasible).scores(state, round + 1, key).tolist())
     return out
 
 

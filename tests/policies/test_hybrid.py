@@ -20,6 +20,7 @@ from semibandits.policies.hybrid import HYBRID, HybridState
 from semibandits.simulation import simulate
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet, Note
+from tasks import long
 
 Numbers = NDArray[np.float64]
 PLAIN = math.inf
@@ -36,11 +37,6 @@ def started(feasible: FeasibleSet, losses: Any, offset: float = 0.0, policy: HYB
     return state._replace(losses=np.array(losses, dtype=np.float64))
 
 
-def h(x: Numbers, gamma: float = 1.0) -> Numbers:
-    """Minus the derivative of the regulariser."""
-    return 0.5 / np.sqrt(x) + gamma * (1.0 + np.log1p(-x))
-
-
 def table(gamma: float) -> tuple[Numbers, Numbers]:
     """h and x, h ascending."""
     q = np.linspace(-25.0, 40.0, 60_001)
@@ -48,15 +44,15 @@ def table(gamma: float) -> tuple[Numbers, Numbers]:
     return 0.5 / np.sqrt(x) + gamma * (1.0 - np.logaddexp(0.0, -q)), x
 
 
-def points(c: Numbers, k: int, gamma: float = 1.0, table: tuple[Numbers, Numbers] | None = None) -> Numbers:
+def points(c: Numbers, k: int, gamma: float = 1.0, known: tuple[Numbers, Numbers] | None = None) -> Numbers:
     """For each row of slopes the x that adds up to k, by halving, from a table of h."""
-    known, shares = table if table is not None else globals()["table"](gamma)
+    slopes, shares = known or table(gamma)
     low, high = -c.max(axis=1, keepdims=True) - 100.0, -c.min(axis=1, keepdims=True) + 100.0
     for _ in range(45):
         middle = 0.5 * (low + high)
-        more = np.interp(c + middle, known, shares).sum(axis=1, keepdims=True) > k
+        more = np.interp(c + middle, slopes, shares).sum(axis=1, keepdims=True) > k
         low, high = np.where(more, middle, low), np.where(more, high, middle)
-    x: Numbers = np.interp(c + low, known, shares)
+    x: Numbers = np.interp(c + low, slopes, shares)
     return x
 
 
@@ -120,10 +116,9 @@ def test_the_point_of_a_round(n_items: int, k: int, gamma: float) -> None:
 def test_each_group_has_its_own() -> None:
     feasible = sets.PartitionMatroid([0, 1, 0, 1, 0, 1, 1], [1, 3])
     losses = np.array([0.3, -1.0, 2.0, 0.5, -0.2, 4.0, 0.1])
-    gamma = 1 / math.sqrt(math.log(7 / 3)) if 1 / math.sqrt(math.log(7 / 3)) < 1 else 1.0
     x = chances(started(feasible, losses), feasible, 4)
     for members, k in (([0, 2, 4], 1), ([1, 3, 5, 6], 3)):
-        np.testing.assert_allclose(x[members], points(losses[None, members] / 2.0, k, gamma)[0], atol=1e-6)
+        np.testing.assert_allclose(x[members], points(losses[None, members] / 2.0, k)[0], atol=1e-6)
 
 
 def test_parts_of_the_set() -> None:
@@ -270,7 +265,7 @@ def plain_runs(k: int, gamma: float, horizon: int, runs: int) -> Numbers:
         return sums + (2.0 * losses - 1.0 + 1.0) * chosen / x - 1.0
 
     return play_many(
-        lambda t, sums: points(sums / math.sqrt(t), k, table=known),
+        lambda t, sums: points(sums / math.sqrt(t), k, known=known),
         learn,
         np.zeros((runs, len(MEANS))),
         np.array(MEANS),
@@ -294,11 +289,9 @@ def test_whole_runs_of_most_items() -> None:
 def test_machine_code_decides_alike() -> None:
     problem = top_k(MEANS, 2)
     fast, slow = (
-        simulate(problem, HYBRID(), horizon=120, runs=2, seed=8, engine=engine, record="counts")
-        for engine in ("compiled", "plain")
+        simulate(problem, HYBRID(), horizon=120, runs=2, seed=8, engine=engine) for engine in ("compiled", "plain")
     )
     np.testing.assert_array_equal(fast.regret, slow.regret)
-    np.testing.assert_array_equal(fast.counts, slow.counts)
 
 
 @pytest.mark.long
@@ -357,7 +350,7 @@ def test_losses_that_swing_do_not_fool_it() -> None:
 
 @pytest.mark.parametrize(
     "feasible",
-    [sets.TopK(8, 3), sets.TopK(5, 3, bases=False), sets.Enumerated([[0, 1], [0, 2, 3], [4], [1, 3]])],
+    [long(sets.TopK(8, 3)), long(sets.TopK(5, 3, bases=False)), sets.Enumerated([[0, 1], [0, 2, 3], [4], [1, 3]])],
     ids=str,
 )
 def test_it_keeps_the_contract(feasible: FeasibleSet) -> None:

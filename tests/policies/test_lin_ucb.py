@@ -103,7 +103,7 @@ def test_the_regression_in_any_order(seed: int, lam: float) -> None:
         np.testing.assert_allclose(state.inverse, np.linalg.inv(V), rtol=1e-8, atol=1e-8)
         theta = np.linalg.solve(V, played.T @ (x - played @ np.full(7, 0.5))) + 0.5
         np.testing.assert_allclose(state.theta, theta, rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(state.facts[1], np.linalg.slogdet(V / lam)[1], rtol=1e-10)
+        np.testing.assert_allclose(state.growth[0], np.linalg.slogdet(V / lam)[1], rtol=1e-10)
         assert np.array_equal(state.inverse, state.inverse.T)
 
 
@@ -125,12 +125,12 @@ def test_a_hundred_thousand_observations(lam: float) -> None:
     generator = np.random.default_rng(2)
     matrix = rows(OF_ALL_SIZES, 7)
     learn = compiled(full_bandit._learn)
-    theta, inverse, facts, u = np.full(7, 0.5), np.eye(7) / lam, np.zeros(5), np.zeros(7)
+    theta, inverse, growth, u = np.full(7, 0.5), np.eye(7) / lam, np.zeros(1), np.zeros(7)
     chosen = np.where(generator.random(100_000) < 0.999, 0, generator.integers(5, size=100_000))
     x = np.round(64.0 * matrix[chosen] @ generator.random(7)) / 64.0
     solutions = [np.array(one) for one in OF_ALL_SIZES]
     for t, j in enumerate(chosen.tolist()):
-        learn((theta, inverse, facts), solutions[j], x[t : t + 1], np.zeros(0), t, np.uint64(0), (), (u,))
+        learn((theta, inverse, growth, np.zeros(4)), solutions[j], x[t : t + 1], np.zeros(0), t, np.uint64(0), (), (u,))
     V = lam * np.eye(7) + (matrix.T * np.bincount(chosen, minlength=6)) @ matrix
     exact = exact_inverse(V.tolist())
     assert np.abs(inverse - exact).max() <= 1e-11 * np.abs(exact).max()
@@ -138,7 +138,7 @@ def test_a_hundred_thousand_observations(lam: float) -> None:
     np.testing.assert_allclose(np.einsum("ij,jk,ik->i", matrix, inverse, matrix), lengths, rtol=1e-5)
     wanted = 0.5 + exact @ (matrix[chosen].T @ (x - matrix[chosen].sum(axis=1) / 2.0))
     np.testing.assert_allclose(matrix @ theta, matrix @ wanted, atol=1e-7)
-    np.testing.assert_allclose(facts[1], np.linalg.slogdet(V / lam)[1], rtol=1e-8)
+    np.testing.assert_allclose(growth[0], np.linalg.slogdet(V / lam)[1], rtol=1e-8)
     assert np.linalg.eigvalsh(inverse).min() > 0.0
     assert np.array_equal(inverse, inverse.T)
 

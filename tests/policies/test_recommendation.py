@@ -1,13 +1,14 @@
 """What is recommended, and the table it goes by."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from semibandits import IndexPolicy, Learner, Problem, environments, errors, policies, problems, sets, simulate
+from semibandits import IndexPolicy, Learner, Policy, Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.policies.catalogue import CATALOGUE
 from worlds import PROBLEMS
 
@@ -15,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "choosing.md"
 ALL = [
     one
     for name in policies.__all__
-    if isinstance(one := getattr(policies, name), type) and issubclass(one, IndexPolicy)
+    if isinstance(one := getattr(policies, name), type) and issubclass(one, IndexPolicy | Policy)
 ]
 coins = environments.Bernoulli
 long_paths = problems.grid_path(m=8, sigma=0.2)
@@ -34,6 +35,12 @@ CASES: dict[str, tuple[Any, str, str]] = {
         Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9], [0.9, 0.1]], [1, 500])),
         "SlidingWindow",
         "1 change",
+    ),
+    "an adversary": (problems.coin_table(sets.TopK(5, 2), horizon=10), "HYBRID", "no law"),
+    "an adversary on a large set": (
+        Problem(sets.Assignment(9, 9), environments.Adversarial(np.full((10, 81), 0.5)), sense="min"),
+        "FPL",
+        "oracle alone",
     ),
     "slow": (
         Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9], [0.9, 0.1]], [1, 500], True)),
@@ -61,6 +68,36 @@ def test_what_is_recommended_can_be_played(name: str) -> None:
         simulate(problem, policy, horizon=20, runs=1, seed=0, uncovered="ignore", engine="plain")
         learner = Learner(problem.feasible, policy, sense=problem.sense, bounds=problem.bounds, uncovered="ignore")
         assert problem.feasible.contains(learner.ask().items)
+
+
+def test_where_only_the_sum_is_seen() -> None:
+    grid = problems.grid_path(m=2, sigma=0.2)
+    found = policies.recommend(grid, feedback="bandit")
+    assert found.policy == policies.LinUCB(alpha=2.0)  # sqrt(K)
+    assert {type(policy).__name__ for policy, _ in found.others} == {"OFUL", "COMBAND"}
+    for policy in (found.policy, *(other for other, _ in found.others)):
+        simulate(grid, policy, horizon=20, runs=1, seed=0, feedback="bandit", engine="plain")
+    against_us = problems.coin_table(sets.TopK(4, 2), horizon=9)
+    assert type(policies.recommend(against_us, feedback="bandit").policy) is policies.COMBAND
+    with pytest.raises(errors.Unsupported, match="feedback='semi'"):
+        policies.recommend(sets.TopK(100, 50), feedback="bandit")
+    with pytest.raises(errors.BadArgument, match="feedback must be 'semi' or 'bandit'"):
+        policies.recommend(grid, feedback="none")  # type: ignore[arg-type]
+
+
+def test_against_an_adversary_with_a_horizon_a_learner_can_play() -> None:
+    found = policies.recommend(problems.coin_table(sets.TopK(8, 2), horizon=9), horizon=10_000)
+    eta = math.sqrt((math.log(4.0) + 1.0) / (2.0 * 8.0 * 10_000))
+    perturbed = found.others[0][0]
+    assert isinstance(perturbed, policies.FPL)
+    assert perturbed.eta == pytest.approx(eta, rel=0.05)
+    Learner(sets.TopK(8, 2), perturbed).ask()
+
+
+def test_of_dependent_items_a_known_covariance_helps() -> None:
+    world = environments.CorrelatedGaussian.equicorrelated([0.5] * 6, 0.1, 0.5)
+    found = policies.recommend(Problem(sets.KPaths(6, 3), world))
+    assert "OLSUCB" in {type(policy).__name__ for policy, _ in found.others}
 
 
 def test_drift_is_measured_by_the_horizon() -> None:

@@ -41,9 +41,12 @@ class PolicyAgent(Agent):
                 raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
             raise
         if not (self.policy.verified and part.verified):
-            items = check_answer(items, part.n_items, part.max_size)
-            if not part.contains(items):
-                raise InfeasibleSolution(f"{self.policy!r} chose {items.tolist()!r:.200}, which is not feasible")
+            answer = check_answer(items, part.n_items, part.max_size)
+            if not part.contains(answer):
+                raise InfeasibleSolution(f"{self.policy!r} chose {answer.tolist()!r:.200}, which is not feasible")
+            if list(items) != answer.tolist():  # its note is in another order
+                raise InfeasibleSolution(f"{self.policy!r} must choose items in ascending order, got {items!r:.200}")
+            items = answer
         return Choice(items, False, note)
 
     def scores(self, round: int) -> Weights:

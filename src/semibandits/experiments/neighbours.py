@@ -9,6 +9,7 @@ Four comparisons, each run and drawn:
 - `feedback`: what it costs to see only the sum of the chosen weights: about a factor sqrt(K).
 """
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -248,14 +249,22 @@ def draw(panels: Sequence[Panel]) -> "Figure":
         raise BadArgument(f"expected panels, such as sizes() gives, got {panels!r:.200}")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.4 * len(panels), 4.2), layout="constrained")
+    figure = Figure(figsize=(5.4 * len(panels), 4.9), layout="constrained")
     for ax, panel in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
         _draw_panel(ax, panel)
     return figure
 
 
+def _few_numbers(value: float, position: int) -> str:
+    """Names 1, 2 and 5 times powers of ten, in full."""
+    first = f"{value:.0e}"[0]
+    return f"{value:,g}" if first in "125" else ""
+
+
 def _draw_panel(ax: "Axes", panel: Panel) -> None:
-    for line, colour, dashes in zip(panel.lines, COLOURS, DASHES, strict=False):
+    from matplotlib.ticker import FuncFormatter
+
+    for line, colour, dashes in zip(panel.lines, COLOURS, itertools.cycle(DASHES), strict=False):
         value = np.array([point.value for point in line.points])
         half = Z * np.array([point.error for point in line.points])
         style: Mapping[str, Any] = {"color": colour, "linestyle": dashes}
@@ -267,9 +276,11 @@ def _draw_panel(ax: "Axes", panel: Panel) -> None:
     if panel.logarithmic:
         ax.set_xscale("log")
         ax.set_yscale("log")
-        if len(panel.lines[0].x) <= 8 and max(panel.lines[0].x) < 100:
-            ax.set_xticks(panel.lines[0].x, [f"{x:g}" for x in panel.lines[0].x], minor=False)
+        if max(panel.lines[0].x) < 100:
+            ax.set_xticks(panel.lines[0].x, [f"{x:g}" for x in panel.lines[0].x])
             ax.set_xticks([], minor=True)
+        for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+            axis(FuncFormatter(_few_numbers))
     else:
         ax.set_ylim(bottom=0.0)
     ax.set_title(panel.title, loc="left", fontsize="medium")
@@ -277,4 +288,4 @@ def _draw_panel(ax: "Axes", panel: Panel) -> None:
     ax.set_ylabel(panel.y_label)
     ax.grid(True, color="#e4e4e4", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(fontsize="small", frameon=False)
+    ax.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.15), fontsize="small", frameon=False, handlelength=3.0)

@@ -71,6 +71,10 @@ class CombLin(Moved):
         expected_of_all: Weights = state.theta @ self.by_feature - state.facts[0]
         return expected_of_all
 
+    def scores(self, state: Belief, feasible: FeasibleSet, round: int, key: int) -> Weights:
+        scores: Weights = self.live(feasible).scores(state, round, key) - state.facts[0]
+        return scores
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 

@@ -35,7 +35,7 @@ class CombLinTS(CombLin):
     def scores(self, state: Belief, feasible: FeasibleSet, round: int, key: int) -> Weights:
         drawn = np.empty(state.theta.size)
         draw(state, drawn, key)
-        return super().scores((drawn, state.factor, state.facts), feasible, round, key)
+        return super().scores(state._replace(theta=drawn), feasible, round, key)
 
 
 def draw(state: Any, theta: Any, key: Any) -> None:

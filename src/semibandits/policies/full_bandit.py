@@ -46,8 +46,10 @@ class Ridge(NamedTuple):
 
     theta: Weights
     inverse: NDArray[np.float64]
+    growth: Weights
+    """One number: ln(det V / det lam I)."""
     facts: Weights
-    """The game's offset, ln(det V / det lam I), and R, spread and base of `width`."""
+    """The game's offset, and R, spread and base of `width`."""
 
 
 class FullBandit(Moved):
@@ -70,8 +72,8 @@ class FullBandit(Moved):
 
     def start(self, game: Game, feasible: FeasibleSet) -> Ridge:
         self.check(feasible)
-        facts = np.array([game.offset, 0.0, *self.width(game)])
-        return Ridge(np.full(game.n_items, 0.5), np.eye(game.n_items) / self.lam, facts)
+        facts = np.array([game.offset, *self.width(game)])
+        return Ridge(np.full(game.n_items, 0.5), np.eye(game.n_items) / self.lam, np.zeros(1), facts)
 
     def estimates(self, state: Ridge) -> Weights:
         """θ̂: what solutions cannot tell apart is shared out evenly."""
@@ -79,9 +81,9 @@ class FullBandit(Moved):
 
 
 def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    theta, inverse, facts = state
+    theta, inverse, growth, facts = state
     members, starts = data
-    width = facts[2] * sqrt(facts[1] + facts[3]) + facts[4]
+    width = facts[1] * sqrt(growth[0] + facts[2]) + facts[3]
     best = 0
     highest = 0.0
     for j in range(len(starts) - 1):
@@ -105,20 +107,20 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
 
 
 def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
-    theta, inverse, facts = state
+    theta, inverse, growth, _ = state
     u = work[0]
     for i in range(len(theta)):
         u[i] = 0.0
         for k in range(len(items)):
             u[i] += inverse[i, items[k]]
     miss = x[0]
-    growth = 1.0
+    factor = 1.0
     for k in range(len(items)):
         miss -= theta[items[k]]
-        growth += u[items[k]]
-    growth = max(growth, 1.0)
+        factor += u[items[k]]
+    factor = max(factor, 1.0)
     for i in range(len(theta)):
-        theta[i] += u[i] * (miss / growth)
+        theta[i] += u[i] * (miss / factor)
         for k in range(len(theta)):
-            inverse[i, k] -= u[i] * u[k] / growth
-    facts[1] += ln(growth)
+            inverse[i, k] -= u[i] * u[k] / factor
+    growth[0] += ln(factor)

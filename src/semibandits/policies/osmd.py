@@ -59,7 +59,8 @@ class OSMD(Moved):
     (top-k, partition matroids) x_{t+1} is a search on a line for each group; on others all solutions are listed, which
     must be few. A part of the set is played from the nearest point, in D_F, of its own hull.
 
-    Feedback that is late or comes in parts is weighted by the chances that items had when they were chosen.
+    Feedback that is late or comes in parts is weighted by the chances that items had when they were chosen, and every
+    part of it moves the point by itself.
 
     >>> OSMD().needs_horizon, OSMD("inf", eta=0.1).needs_horizon
     (True, False)
@@ -90,8 +91,7 @@ class OSMD(Moved):
             point, weights = even_point(grouped(quotas)), np.zeros(0)
         else:
             hull = polytope.hull(feasible, "OSMD")
-            slopes = np.full(game.n_items, -1.0 if self.regulariser == "entropy" else 0.0)  # F' = log x
-            weights, point = polytope.minimum(hull, slopes, self._rule)
+            weights, point = polytope.minimum(hull, np.zeros(game.n_items), self._rule)
         loss = loss_scale(game, feasible)
         return OSMDState(point, weights, np.array([self._rate(game, feasible), *loss, loss.lowest]))
 

@@ -198,7 +198,8 @@ def hybrid_in_group(
     """Minimises Σ c x - sqrt(x) + γ (1-x) ln(1-x): h(x) = c + λ with h(x) = 1/(2 sqrt(x)) + γ (1 + ln(1-x)).
 
     λ = ν - τ, where τ is the k-th smallest c. By the k-th and the next one, ν lies between h(k/(k+1)) less their
-    distance and h(1/(n-k+1)); `guess` is one of λ. Each item's x is kept as y = 1/sqrt(x) - 1, of which h is a concave function.
+    distance and h(1/(n-k+1)); `guess` is one of λ. Each item's x is kept as y = 1/sqrt(x) - 1, of which h is a concave
+    function.
     """
     if settled(x, members, begin, end, k, exact):
         return
