@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from semibandits.answers import check_answer
 from semibandits.errors import BadArgument, UnknownDecision
 from semibandits.inputs import Inputs
-from semibandits.sets.base import check_answer
 from semibandits.state import SavedDecision, SavedLearner, restored_array, saved_array
 from semibandits.types import Items, Note, Weights
 

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits import environments, rng, sets
+from semibandits.answers import solve
 from semibandits.environments.drifting import LAST_START, MOST_ROWS
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
-from semibandits.sets.base import check_count, solve
+from semibandits.sets.base import check_count
 from semibandits.types import Decision, FeasibleSet, Sense, check_choice
 
 

@@ -88,7 +88,10 @@ class Inputs:
             sum = sum.item()
         if isinstance(sum, bool) or not isinstance(sum, int | float | np.integer | np.floating):
             raise BadWeights(f"expected one number, the sum of the {size} items' weights, got {sum!r:.200}")
-        told = float(sum) if -1e300 < sum < 1e300 else float("inf")
+        try:
+            told = float(sum)
+        except OverflowError:
+            told = float("inf")
         least, most = size * self.bounds[0], size * self.bounds[1]
         slack = 1e-9 * max(abs(least), abs(most))  # of adding up
         if not least - slack <= told <= most + slack:

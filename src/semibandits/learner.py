@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng, saving, state
 from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
+from semibandits.answers import solve
 from semibandits.book import Book, Record, saved_decision
 from semibandits.environments.base import check_bounds
 from semibandits.errors import (
@@ -26,7 +27,6 @@ from semibandits.errors import (
 )
 from semibandits.inputs import Inputs, check_confidence
 from semibandits.problem import check_signs
-from semibandits.sets.base import solve
 from semibandits.types import (
     Bounds,
     Decision,

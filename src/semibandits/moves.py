@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from semibandits.answers import solve
 from semibandits.kernel import bound, is_ours, placeholder
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
 
@@ -192,8 +193,8 @@ class LiveMoves:
         def best_by_oracle(weights: Weights, out: Items, work: Any) -> int:
             feasible = self._set()
             assert feasible is not None
-            items = feasible.argmax(weights)
-            out[: items.size] = items if feasible.verified else np.sort(items)
+            items = solve(feasible, weights)
+            out[: items.size] = items
             return items.size
 
         return {score_items: scores_by_numpy, best_of: best_by_oracle}

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from semibandits.answers import solve
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
-from semibandits.sets.base import check_items, solve
+from semibandits.sets.base import check_items
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total
 
 SEARCH_LIMIT = 20_000

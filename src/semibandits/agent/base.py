@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits.agent.scale import Scale
+from semibandits.answers import solve
 from semibandits.errors import BadArgument, UncoveredItems
-from semibandits.sets.base import solve
 from semibandits.types import FeasibleSet, Game, IndexPolicy, Init, Items, Note, Policy, Weights, check_choice
 
 Uncovered = Literal["error", "ignore"]

@@ -7,9 +7,9 @@ import numpy as np
 from semibandits import rng
 from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
+from semibandits.answers import solve
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.scoring import Scores
-from semibandits.sets.base import solve
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Note, Stats, Weights
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from semibandits import rng
 from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
+from semibandits.answers import check_answer
 from semibandits.errors import InfeasibleSolution, OracleFailed, SemiBanditError, Unsupported
-from semibandits.sets.base import check_answer
 from semibandits.types import FeasibleSet, Items, Note, Policy, State, Weights, total
 
 

@@ -260,7 +260,7 @@ def _is_safe(module: ModuleType, name: str) -> bool:
 
 
 def _foreign_value(value: Any, seen: frozenset[Any]) -> str:
-    if _is_primitive(value) or isinstance(value, bool | int | float | tuple | np.generic | np.ndarray):
+    if _is_primitive(value) or isinstance(value, bool | int | float | str | tuple | np.generic | np.ndarray):
         return ""
     return foreign(value, seen) if isinstance(value, FunctionType) else "which is not in semibandits.kernel"
 

@@ -1,4 +1,4 @@
-"""What the sets share: reading weights and items, and checking an oracle's answer."""
+"""What the sets share: reading numbers and items."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,16 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.errors import (
-    BadArgument,
-    BadWeights,
-    InfeasibleSolution,
-    InvalidSet,
-    OracleFailed,
-    SemiBanditError,
-    UnknownItem,
-)
-from semibandits.types import FeasibleSet, Items, Weights
+from semibandits.answers import as_items, within
+from semibandits.errors import BadArgument, InvalidSet, UnknownItem
+from semibandits.types import Items, Weights
 
 
 def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet) -> int:
@@ -25,54 +18,9 @@ def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet) ->
     return int(value)
 
 
-def check_weights(weights: ArrayLike, n_items: int) -> Weights:
-    """Weights as a finite float64 vector, one per item."""
-    try:
-        w = np.asarray(weights)
-    except ValueError as error:
-        raise BadWeights(f"expected {n_items} numbers, got {weights!r:.200}") from error
-    if w.dtype.kind not in "fiu":
-        raise BadWeights(f"weights must be numbers, got {weights!r:.200}")
-    w = w.astype(np.float64, copy=False)
-    if w.shape != (n_items,):
-        raise BadWeights(f"expected {n_items} weights, one per item, got an array of shape {w.shape}")
-    finite = np.isfinite(w)
-    if np.count_nonzero(finite) < n_items:  # a quick all()
-        item = int(np.argmin(finite))
-        raise BadWeights(f"weights must be finite, got {w[item]} for item {item}")
-    return w
-
-
 def scaled_down(weights: ArrayLike) -> Weights:
     """The same weights for the same best solution, small enough for any sum of them to be finite."""
     return np.asarray(weights, dtype=np.float64) * 2.0**-64
-
-
-def as_items(items: Any) -> Items | None:
-    """Items in ascending order without a copy where they already are; None where they are no set of whole numbers."""
-    if not isinstance(items, np.ndarray):
-        if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-            return None
-        items = list(items)
-        if any(isinstance(item, bool) or not isinstance(item, int | np.integer) for item in items):
-            return None
-        try:
-            items = np.array(items, dtype=np.int64)
-        except OverflowError:
-            return None
-    if items.ndim != 1 or (items.dtype.kind not in "iu" and items.size):
-        return None
-    ordered: Items = items.astype(np.int64, copy=False)
-    if not (ordered[1:] > ordered[:-1]).all():
-        ordered = np.sort(ordered)
-        if (ordered[1:] == ordered[:-1]).any():
-            return None
-    return ordered
-
-
-def within(items: Items | None, n_items: int) -> bool:
-    """Whether these ascending items are all among 0..n_items-1."""
-    return items is not None and (items.size == 0 or (items[0] >= 0 and items[-1] < n_items))
 
 
 def check_items(items: Any, n_items: int) -> Items:
@@ -96,33 +44,3 @@ def restriction(include: Items, exclude: Items) -> str:
     parts = [f"with items {include.tolist()!r:.100}"] if include.size else []
     parts += [f"without items {exclude.tolist()!r:.100}"] if exclude.size else []
     return " and ".join(parts) or "at all"
-
-
-def check_answer(items: Any, n_items: int, max_size: int) -> Items:
-    """An oracle's answer as items; a named error where it is no set of known items or a too large one."""
-    ordered = as_items(items)
-    if ordered is None:
-        raise InfeasibleSolution(f"the oracle must return distinct integers, got {items!r:.200}")
-    if not within(ordered, n_items):
-        raise InfeasibleSolution(
-            f"the oracle returned an unknown item in {ordered.tolist()!r:.200}; items are 0 to {n_items - 1}"
-        )
-    if ordered.size > max_size:
-        raise InfeasibleSolution(f"the oracle returned {ordered.size} items, more than max_size={max_size}")
-    return ordered.copy()  # the solver may use its array again
-
-
-def solve(feasible: FeasibleSet, weights: Weights) -> Items:
-    """The oracle's answer, checked. What learners and problems call instead of `argmax`."""
-    if feasible.verified:
-        return feasible.argmax(weights)
-    weights = check_weights(weights, feasible.n_items)
-    try:
-        items = check_answer(feasible.argmax(weights), feasible.n_items, feasible.max_size)
-        if feasible.contains(items):
-            return items
-    except SemiBanditError:
-        raise
-    except Exception as error:
-        raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
-    raise InfeasibleSolution(f"the oracle returned {items.tolist()!r:.200}, which the set says is not feasible")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits.answers import check_weights
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 from semibandits.kernel import compiled
-from semibandits.sets.base import check_restriction, check_weights, restriction, scaled_down
+from semibandits.sets.base import check_restriction, restriction, scaled_down
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
 if TYPE_CHECKING:

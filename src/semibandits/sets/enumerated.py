@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import as_items, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.kernel import LANES, lane_loops, score_of
-from semibandits.sets.base import as_items, check_count, check_restriction, check_weights, restriction, scaled_down
+from semibandits.sets.base import check_count, check_restriction, restriction, scaled_down
 from semibandits.sets.built_in import BuiltIn
 from semibandits.sets.program import Program
 from semibandits.types import Arrays, Items, Solver, Weights

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits.answers import check_weights, within
 from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported
-from semibandits.sets.base import check_weights, within
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.sets.program import Program
 from semibandits.types import Items, Weights, total

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from semibandits.answers import as_items
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import as_items
 from semibandits.sets.highs import Search, Searched
 from semibandits.sets.program import Program, Rows
 from semibandits.types import FeasibleSet

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits.answers import as_items, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.kernel import as_word
-from semibandits.sets.base import as_items, check_count, check_weights
+from semibandits.sets.base import check_count
 from semibandits.sets.built_in import FIXED, FREE, LiveOracle, check_oracle_weights
 from semibandits.sets.highs import Search, Searched, import_highs
 from semibandits.sets.program import Program

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from semibandits.answers import as_items, within
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import as_items, check_count, within
+from semibandits.sets.base import check_count
 from semibandits.sets.built_in import FREE, Solved
 from semibandits.sets.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
 from semibandits.sets.matroid import MatroidSet

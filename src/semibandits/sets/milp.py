@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import as_items
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import as_items, check_count
+from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED
 from semibandits.sets.highs import Search, Searched, State
 from semibandits.sets.program import Program, Rows, as_listed, check_order, read_numbers

@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import as_items, check_answer, check_weights, within
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
-from semibandits.sets.base import (
-    as_items,
-    check_answer,
-    check_count,
-    check_restriction,
-    check_weights,
-    restriction,
-    within,
-)
+from semibandits.sets.base import check_count, check_restriction, restriction
 from semibandits.sets.built_in import NO_ITEMS, BuiltIn
 from semibandits.types import Items, Weights
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
-from semibandits.sets.base import as_items, check_count, check_weights, within
+from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Solved
 from semibandits.sets.pairs_matrix import Counts, Matrix
 from semibandits.sets.program import Program

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
 from semibandits.sets import paths_in_lanes as lanes
 from semibandits.sets import paths_trade_offs
-from semibandits.sets.base import as_items, check_restriction, check_weights, within
+from semibandits.sets.base import check_restriction
 from semibandits.sets.built_in import NO_ITEMS, BuiltIn, LiveOracle, check_oracle_weights
 from semibandits.sets.graph import Node, plain, read_graph
 from semibandits.sets.program import Program

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import as_items, check_weights, solve, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
 from semibandits.moves import oracle_text
-from semibandits.sets.base import as_items, check_items, check_restriction, check_weights, restriction, solve, within
+from semibandits.sets.base import check_items, check_restriction, restriction
 from semibandits.sets.built_in import BuiltIn
 from semibandits.sets.program import Program
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights, total

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, Unsupported
 from semibandits.sets import dijkstra, hop_paths
-from semibandits.sets.base import as_items, check_count, check_weights, within
+from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, LiveOracle, Solved, check_oracle_weights
 from semibandits.sets.detours import Detours
 from semibandits.sets.graph import Node, plain, read_graph

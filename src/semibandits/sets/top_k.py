@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import check_weights
 from semibandits.errors import InvalidSet
 from semibandits.sets import top_k_in_lanes, top_k_single, top_k_trade_offs
-from semibandits.sets.base import check_count, check_weights
+from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, LiveOracle, check_oracle_weights
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.program import Program

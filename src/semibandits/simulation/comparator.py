@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semibandits.answers import solve
 from semibandits.environments import Adversarial, Drifting
 from semibandits.problem import Problem
-from semibandits.sets.base import solve
 from semibandits.types import Items, Weights, means_in, total
 
 KNOWN = (Adversarial, Drifting)

@@ -118,7 +118,9 @@ def simulate(
             *(() if against is None else (against,)),
             *(() if feedback == "semi" else (feedback,)),
         )
-        shelf = Store(store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret")
+        shelf = Store(
+            store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret, feedback {feedback!r}"
+        )
     results: dict[str, NDArray[Any]] = {
         name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
         for name, array in Outcome.empty(tasks[0], 0).arrays().items()

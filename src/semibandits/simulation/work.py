@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits.answers import solve
 from semibandits.errors import Unsupported, WorkerDied
 from semibandits.kernel import LANES
-from semibandits.sets.base import solve
 from semibandits.simulation import loop
 from semibandits.simulation.engine import Engine
 from semibandits.simulation.parts import Cannot

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import sets
+from semibandits.answers import solve
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
-from semibandits.sets.base import solve
 from semibandits.theory.checks import worst_loss
 from semibandits.theory.graves_lai import graves_lai_constant
 from semibandits.theory.ratio import asks_once_per_item

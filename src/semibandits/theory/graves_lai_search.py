@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semibandits.answers import solve
 from semibandits.errors import EmptyFeasibleSet
-from semibandits.sets.base import solve
 from semibandits.theory.graves_lai_cuts import (
     ROUNDING,
     Found,

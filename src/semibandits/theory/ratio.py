@@ -8,10 +8,10 @@ import itertools
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import solve
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.problem import Problem
 from semibandits.sets import Oracle, Product
-from semibandits.sets.base import solve
 from semibandits.sets.highs import Searched
 from semibandits.theory.checks import PER_ITEM, check_rounds, worst_loss
 from semibandits.types import FeasibleSet, Scalar, Weights, total
