@@ -117,7 +117,7 @@ def whole_solutions(quick: bool) -> Table:
             row[place], row[f"{place}, times"] = ns, ns / times[0]
             if engine == "plain":
                 table.notes.append(f"{name}, {place}: by the plain loop")
-    playable = accepted(wide(100, eta=0.01), sb.sets.TopK(100, 10))
+    playable = accepted(wide(100, eta=0.01), PLACES["top 10 of 100"][0].feasible)
     for name, us in zip(playable, live_times(list(playable.values()), quick), strict=True):
         rows[name]["live, µs"] = us
     table.rows.extend(rows.values())
@@ -151,16 +151,18 @@ def live(quick: bool) -> Table:
 def live_times(policies: Sequence[AnyPolicy], quick: bool) -> list[float]:
     """µs of ask and tell on the top 10 of 100 items."""
     rounds, repeats = (50, 1) if quick else (500, 7)
-    told = np.random.default_rng(0).integers(0, 2, 10).astype(np.float64)
+    problem = PLACES["top 10 of 100"][0]
+    coins = np.random.default_rng(0).random((rounds, problem.n_items)) < problem.means
 
     def rounds_of(learner: sb.Learner) -> None:
-        for _ in range(rounds):
-            learner.tell(learner.ask().id, told)
+        for row in coins.astype(np.float64):
+            decision = learner.ask()
+            learner.tell(decision.id, row[decision.items])
 
-    learners = [sb.Learner(sb.sets.TopK(100, 10), policy, seed=0) for policy in policies]
+    learners = [sb.Learner(problem.feasible, policy, seed=0) for policy in policies]
     for learner in learners:  # until what is slow has been compiled
         began = time.perf_counter()
-        while time.perf_counter() - began < (0.0 if quick else 2.0):
+        while time.perf_counter() - began < (0.0 if quick else 4.0):
             rounds_of(learner)
     times = in_turn([timed(partial(rounds_of, learner)) for learner in learners], repeats)
     return [seconds / rounds * 1e6 for seconds in times]

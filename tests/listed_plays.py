@@ -24,7 +24,7 @@ def gaps_of(rows: Numbers, means: Sequence[float]) -> Numbers:
 
 
 def combucb1(late: int, means: Numbers, starts: NDArray[np.int64], k: int, *, horizon: int, runs: int) -> Numbers:
-    """The k lowest of ŵ - sqrt(1.5 log(t - late) / T); row i of the means of the costs is reached in round starts[i]."""
+    """The k lowest of ŵ - sqrt(1.5 log(t - late) / T); row i of the costs' means is reached in round starts[i]."""
     generator = np.random.default_rng(late)
     shape = (runs, means.shape[1])
     counts, sums, regrets = np.zeros(shape), np.zeros(shape), np.zeros(runs)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, policies, rng
-from semibandits.simulation.engine import Engine
 from semibandits.simulation.task import Outcome, Task
-from semibandits.simulation.work import play_with
-from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
+from semibandits.simulation.work import engine_of, play_with
+from semibandits.types import Clock, IndexPolicy, Params, Policy, Scalar, Stats, total
 from worlds import Sum
 
 ucb = policies.CombUCB1()
@@ -21,7 +20,9 @@ def long(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.long)
 
 
-def task(problem: Problem, policy: IndexPolicy = ucb, horizon: int = 2000, seed: int = 7, **changes: Any) -> Task:
+def task(
+    problem: Problem, policy: IndexPolicy | Policy = ucb, horizon: int = 2000, seed: int = 7, **changes: Any
+) -> Task:
     checkpoints = np.unique(np.geomspace(1, horizon, num=40).round().astype(np.int64))
     plain = Task(problem, policy, horizon, seed, checkpoints, "expected", "ignore", BOTH)
     return plain._replace(**changes)
@@ -37,13 +38,19 @@ def learned(one: Task) -> list[list[int]]:
     """What a live learner decides in that world."""
     problem = one.problem
     learner = Learner(
-        problem.feasible, one.policy, sense=problem.sense, bounds=problem.bounds, seed=one.seed, uncovered="ignore"
+        problem.feasible,
+        one.policy,
+        sense=problem.sense,
+        bounds=problem.bounds,
+        seed=one.seed,
+        uncovered="ignore",
+        feedback=one.feedback,
     )
     decisions = []
     for round in range(1, one.horizon + 1):
         decision = learner.ask()
         weights = problem.environment.weights(round, rng.key(one.seed, 0, round, rng.WORLD), decision.items)
-        learner.tell(decision.id, weights)
+        learner.tell(decision.id, total(weights, slice(None)) if one.feedback == "bandit" else weights)
         decisions.append(decision.items.tolist())
     return decisions
 
@@ -55,7 +62,7 @@ def chosen(outcome: Outcome) -> list[list[int]]:
 
 def agree_everywhere(one: Task, runs: int) -> None:
     """Machine code, plain loop and, where it can play without a horizon, a live learner decide alike."""
-    fast = Engine(one).play(0, runs)
+    fast = engine_of(one).play(0, runs)
     assert fast is not None
     same(fast, play_with(None, one, 0, runs))
     if not one.policy.needs_horizon:

@@ -14,22 +14,22 @@ POLICY = "policies/combucb1.py"
 MUTANTS = {
     "t for t-1 in the radius": (POLICY, "log(max(round - 1, 1))", "log(max(round, 1))"),
     "alpha 1.4": (POLICY, "alpha: float = 1.5", "alpha: float = 1.4"),
-    "Init averages": ("agent.py", 'overwrites = initial and self.init == "paper"', "overwrites = False"),
+    "Init averages": ("agent/index.py", 'overwrites = initial and self.init == "paper"', "overwrites = False"),
     "counts start at 0 after Init": (
-        "agent.py",
+        "agent/index.py",
         "            self.init_x[items] = x\n",
         "            self.init_x[items] = x\n            self.stats[0, items] = 0.0\n",
     ),
-    "maximise 1 - w": ("agent.py", "_x_of_cost, _cost_of_x, _negated_cost_of_x)", "_x_of_cost, _cost_of_x, _same)"),
+    "maximise 1 - w": ("agent/scale.py", "_cost_of_x, _negated_cost_of_x, _x", "_cost_of_x, _same, _x"),
     "one stream for world and policy": ("rng.py", "POLICY = 1", "POLICY = 0"),
     "natural log to base 2": (POLICY, "sqrt(p[0] * log(", "sqrt(p[0] * 1.4427 * log("),
     "width 1/count": (POLICY, "sum_, 1.0 / sqrt(count))", "sum_, 1.0 / count)"),
     "the oldest of Init's observations wins": (
-        "agent.py",
+        "agent/index.py",
         "self.init_round[items] < round",
         "self.init_round[items] == 0",
     ),
-    "costs not negated": ("agent.py", "_cost_of_x, _negated_cost_of_x)", "_cost_of_x, _cost_of_x)"),
+    "costs not negated": ("agent/scale.py", "_cost_of_x, _negated_cost_of_x,", "_cost_of_x, _cost_of_x,"),
     "last of tied solutions": (
         "sets/enumerated.py",
         "best = int(np.argmax(totals))",
@@ -177,7 +177,60 @@ POLICY_MUTANTS = {
     "normal with 1.9": ("draws.py", "sqrt(-2.0 * ln(", "sqrt(-1.9 * ln("),
     "a coarser logarithm": ("kernel/elementary.py", "0.39999999999899444", "0.4000000001"),
 }
-ALL = {**MUTANTS, **ENGINE_MUTANTS, **LANE_MUTANTS, **SET_MUTANTS, **THEORY_MUTANTS, **POLICY_MUTANTS}
+SOLO = "simulation/solo.py"
+SOLO_MUTANTS = {
+    "the sum of x for the sum of weights": (
+        SOLO,
+        "sum += weight if SUM_OF_WEIGHTS else",
+        "sum += weight if False else",
+    ),
+    "the policy draws what the world draws": (
+        SOLO,
+        "below(run.streams[POLICY], round)",
+        "below(run.streams[WORLD], round)",
+    ),
+    "a solution of the round before": (
+        SOLO,
+        "run.trace[round - run.cursor[1], k, 0] = run.out[k]",
+        "run.trace[round - run.cursor[1], k, 0] = run.out[0]",
+    ),
+    "the best of the first round": (SOLO, "missed = facts.reference[round - 1]", "missed = facts.reference[0]"),
+}
+WIDE_MUTANTS = {
+    "ESCB with f": ("policies/escb.py", "half = 0.5 * exploration", "half = 1.0 * exploration"),
+    "ESCB with 3 K log log t": ("policies/escb.py", "c: float = 4.0", "c: float = 3.0"),
+    "OLS-UCB with K + 1": ("policies/ols_ucb.py", "k + 2.0, last", "k + 1.0, last"),
+    "OLS-UCB without what two items share": (
+        "policies/ols_ucb.py",
+        "share = 2.0 * covariance",
+        "share = 0.0 * covariance",
+    ),
+    "FPL with η of L": (
+        "policies/fpl.py",
+        "eta = math.sqrt(width / (2.0 * n_items",
+        "eta = math.sqrt(width / (1.0 * n_items",
+    ),
+    "FPL that counts a redraw more": ("policies/fpl.py", "note[i] = redraws\n", "note[i] = redraws + 1\n"),
+    "OSMD with η of K": ("policies/osmd.py", "math.sqrt(2.0 * few * distance", "math.sqrt(1.0 * few * distance"),
+    "INF with 1/n": ("policies/osmd.py", "math.sqrt(2.0 / n)", "math.sqrt(1.0 / n)"),
+    "HYBRID with γ = 1": (
+        "policies/hybrid.py",
+        "min(1.0, 1.0 / math.sqrt(math.log(n_items / (n_items - size))))",
+        "1.0",
+    ),
+    "COMBAND with d + B²/λ": ("policies/comband.py", "span.items.size + 2.0 * per_eta", "span.items.size + per_eta"),
+    "OFUL with R = K": ("policies/oful.py", "0.5 * game.max_size", "1.0 * game.max_size"),
+}
+ALL = {
+    **MUTANTS,
+    **ENGINE_MUTANTS,
+    **LANE_MUTANTS,
+    **SET_MUTANTS,
+    **THEORY_MUTANTS,
+    **POLICY_MUTANTS,
+    **SOLO_MUTANTS,
+    **WIDE_MUTANTS,
+}
 
 
 def hunt(folder: Path, mutant: tuple[str, str, str] | None, hunters: list[str]) -> "subprocess.CompletedProcess[str]":
@@ -213,6 +266,11 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
         hunters = [f"{folder}test_{name}.py", *live, "-k", "not regret and not wrong_constants"]
     if mutant in LANE_MUTANTS:
         hunters = ["tests/simulation/test_policies_on_sets.py", "-k", "CTS or Window"]
+    if mutant in WIDE_MUTANTS:
+        name = Path(ALL[mutant][0]).stem
+        hunters = [f"tests/policies/test_{'lin_ucb' if name == 'oful' else name}.py"]
+    if mutant in SOLO_MUTANTS:
+        hunters = ["tests/simulation/test_solo_engine.py", "tests/simulation/test_bandit_feedback.py"]
     if mutant in ENGINE_MUTANTS:
         hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"]
     result = hunt(tmp_path, ALL[mutant], hunters)

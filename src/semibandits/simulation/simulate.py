@@ -118,9 +118,8 @@ def simulate(
             *(() if against is None else (against,)),
             *(() if feedback == "semi" else (feedback,)),
         )
-        shelf = Store(
-            store, experiment, f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret, feedback {feedback!r}"
-        )
+        what = f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret"
+        shelf = Store(store, experiment, what if feedback == "semi" else f"{what}, {feedback} feedback")
     results: dict[str, NDArray[Any]] = {
         name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
         for name, array in Outcome.empty(tasks[0], 0).arrays().items()
