@@ -168,7 +168,7 @@ def top_k(n_items: int, k: int) -> sb.Problem:
 
 def play(
     problem: sb.Problem,
-    policy: sb.IndexPolicy | None = None,
+    policy: sb.IndexPolicy | sb.Policy | None = None,
     *,
     horizon: int,
     runs: int,

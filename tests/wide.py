@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits import Problem, environments, policies, problems, sets
+from semibandits import Decision, Learner, Problem, environments, policies, problems, sets
 from semibandits.rng import uniform
 from semibandits.types import FeasibleSet, Game, Items, Note, Policy, State, Weights
 from worlds import CROOKED, LISTED
@@ -165,3 +165,27 @@ WIDE_PROBLEMS = {
     ),
     "pairs": Problem(sets.Assignment(3, 3), environments.Bernoulli(spread(9))),
 }
+
+EIGHT = sets.Enumerated([[0, 1], [0, 1, 2], [0, 3], [0], [0, 1, 2], [0, 1], [3], [0, 1, 3]])
+
+
+def known(learner: Learner) -> list[Any]:
+    """All that can be seen of a learner, and its state."""
+    state = learner._agent.state  # type: ignore[union-attr]
+    return [
+        learner.round,
+        [(one.id, one.items.tolist()) for one in learner.outstanding],
+        learner.counts.tolist(),
+        str(learner.estimates.tolist()),
+        learner.intervals().tolist(),
+        [array.tolist() for array in state],
+    ]
+
+
+def asked(learner: Learner, wanted: Callable[[Decision], bool]) -> Decision:
+    for _ in range(200):
+        decision = learner.ask()
+        if wanted(decision):
+            return decision
+        learner.cancel(decision.id)
+    raise AssertionError("never decided")

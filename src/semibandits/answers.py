@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import BadWeights, InfeasibleSolution, OracleFailed, SemiBanditError
-from semibandits.types import FeasibleSet, Items, Weights
+from semibandits.types import FeasibleSet, Items, Weights, up_to_date
 
 
 def check_weights(weights: ArrayLike, n_items: int) -> Weights:
@@ -83,3 +83,10 @@ def solve(feasible: FeasibleSet, weights: Weights) -> Items:
     except Exception as error:
         raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
     raise InfeasibleSolution(f"the oracle returned {items.tolist()!r:.200}, which the set says is not feasible")
+
+
+def all_solutions(feasible: FeasibleSet, limit: int) -> list[Items] | None:
+    """All of them, as `FeasibleSet.listed` says, unless a subclass has another oracle than the set that lists them."""
+    if up_to_date(feasible, "listed", "argmax"):
+        return feasible.listed(limit)
+    return FeasibleSet.listed(feasible, limit)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from semibandits import environments, rng, sets
 from semibandits.answers import solve
 from semibandits.environments.drifting import LAST_START, MOST_ROWS
-from semibandits.errors import BadArgument
+from semibandits.errors import BadArgument, BadWeights
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.types import Decision, FeasibleSet, Sense, check_choice
@@ -21,6 +21,12 @@ class Player(Protocol):
     def ask(self) -> Decision: ...
 
     def tell(self, id: str, weights: Any) -> Any: ...
+
+    @property
+    def round(self) -> int: ...
+
+    @property
+    def sense(self) -> Sense: ...
 
 
 def against(
@@ -51,10 +57,19 @@ def against(
         losses = np.array(environments.Adversarial(others).losses)
         if losses.shape != shape:
             raise BadArgument(f"others must have shape {shape}, (rounds, items), got {losses.shape}")
+    if not all(hasattr(learner, name) for name in ("ask", "tell", "round", "sense")):
+        raise BadArgument(f"expected a Learner with the policy to play against, got {learner!r:.200}")
+    if learner.round != 0 or learner.sense != sense:
+        raise BadArgument(f"the learner must be new and have sense={sense!r}, got {learner!r} with {learner.sense!r}")
     for row in losses:
         decision = learner.ask()
+        if not feasible.contains(decision.items):
+            raise BadArgument(f"the learner plays on another set: it chose {decision.items.tolist()!r:.200}")
         row[decision.items] = bad
-        learner.tell(decision.id, row[decision.items])
+        try:
+            learner.tell(decision.id, row[decision.items])
+        except BadWeights as error:
+            raise BadArgument(f"the learner must take weights from 0 to 1, one for each item: {error}") from error
     return Problem(feasible, environments.Adversarial(losses), sense)
 
 
@@ -71,9 +86,9 @@ def changing_phases(n_items: int = 10, k: int = 5, gap: float = 1 / 16, growth: 
     (array([ 1,  3,  6, 11, 18]), array([0, 1, 2, 3, 4]))
     """
     top = sets.TopK(n_items, k)
-    if not 0.0 < gap <= 0.5:
+    if not (isinstance(gap, int | float | np.floating) and 0.0 < gap <= 0.5):
         raise BadArgument(f"gap must be a number from 0 (excluded) to 0.5, got {gap!r:.100}")
-    if not 1.0 < growth <= 1e6:
+    if not (isinstance(growth, int | float | np.floating) and 1.0 < growth <= 1e6):
         raise BadArgument(f"growth must be a number from 1 (excluded) to 1e6, got {growth!r:.100}")
     starts, length = [1], growth
     while starts[-1] + math.ceil(length) <= LAST_START and len(starts) < MOST_ROWS:
@@ -105,7 +120,7 @@ def coin_table(
     better = 1.0 if check_choice("sense", sense, Sense) == "max" else -1.0
     if gap is None:
         gap = min(0.25, 0.25 * math.sqrt(feasible.n_items / (max(1, feasible.max_size) * rounds)))
-    if not 0.0 <= gap <= 0.5:
+    if not (isinstance(gap, int | float | np.floating) and 0.0 <= gap <= 0.5):
         raise BadArgument(f"gap must be a number from 0 to 0.5, got {gap!r:.100}")
     numbers = np.arange(feasible.n_items)
     favoured = solve(feasible, rng.uniform(rng.key(seed, 0, 0, rng.WORLD), numbers) - 1.0)

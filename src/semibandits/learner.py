@@ -129,6 +129,8 @@ class Learner:
                 return self._tell_sum(id, record, self._inputs.sum(weights, record.items.size))
             if not isinstance(weights, np.ndarray) and isinstance(weights, Mapping):
                 items, values = self._inputs.pairs(list(weights), list(weights.values()))
+                order = np.argsort(items)
+                items, values = items[order], values[order]
                 found = self._positions(id, record, items)
                 positions = found if record.items.size else None
             else:
@@ -174,13 +176,10 @@ class Learner:
         return 1
 
     def _learn(self, record: Record, items: Items, values: Weights, positions: NDArray[np.int64] | None = None) -> None:
-        note = record.note
-        if positions is not None and isinstance(self._agent, PolicyAgent):
-            if self._agent.policy.feedback == "bandit" and positions.size < record.items.size:
-                raise BadWeights(
-                    f"{self._agent.policy!r} learns from the sum: expected all {record.items.size} weights "
-                    f"at once, got {positions.size}"
-                )
+        note, size, policy = record.note, record.items.size, self._agent.policy
+        if positions is not None and isinstance(policy, Policy):
+            if policy.feedback == "bandit" and positions.size < size:
+                raise BadWeights(f"{policy!r} learns from the sum of all {size} weights, got {positions.size} of them")
             if isinstance(note, np.ndarray) and note.shape[:1] == record.items.shape:
                 note = note[positions]
         self._agent.learn(record.round, items, self._scale.to_unit(values), record.initial, note)
@@ -222,6 +221,11 @@ class Learner:
                 self._agent.learn_logged(self._round, numbers, self._scale.to_unit(values))
 
     # What was learned
+
+    @property
+    def sense(self) -> Sense:
+        """Whether weights are rewards, "max", or costs, "min"."""
+        return self._sense
 
     @property
     def round(self) -> int:
@@ -273,7 +277,9 @@ class Learner:
         with self._lock:
             means = self._expected()
             if means is None and self._feedback == "bandit":
-                raise Unsupported(f"{self._agent.policy!r} has no estimates of items, and feedback='bandit' shows none")
+                raise Unsupported(
+                    f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
+                )
             means = self._means(unseen=0.0) if means is None else np.clip(means, 0.0, 1.0)
             return solve(self._feasible, self._scale.for_oracle(means))
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from semibandits.answers import solve
+from semibandits.kept import Kept
 from semibandits.kernel import bound, is_ours, placeholder
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
 
@@ -200,8 +201,8 @@ class LiveMoves:
         return {score_items: scores_by_numpy, best_of: best_by_oracle}
 
 
-_LIVE: "weakref.WeakKeyDictionary[FeasibleSet, list[tuple[Policy, LiveMoves]]]" = weakref.WeakKeyDictionary()
-_MOST_LIVE = 8
+_LIVE: Kept[Kept[LiveMoves]] = Kept()
+"""By set, then by policy."""
 
 
 class Moved(Policy):
@@ -214,15 +215,14 @@ class Moved(Policy):
         """How it plays on that set; None: not by text, but by `choose` and `learn` of its own."""
 
     def live(self, feasible: FeasibleSet) -> LiveMoves:
-        known = _LIVE.setdefault(feasible, [])
-        for policy, live in known:
-            if policy is self:
-                return live
-        moves = self.moves(feasible)
-        assert moves is not None
-        live = LiveMoves(moves, feasible)
-        known[:] = [*known[1 - _MOST_LIVE :], (self, live)]
-        return live
+        if feasible not in _LIVE:
+            _LIVE[feasible] = Kept()
+        known = _LIVE[feasible]
+        if self not in known:
+            moves = self.moves(feasible)
+            assert moves is not None
+            known[self] = LiveMoves(moves, feasible)
+        return known[self]
 
     def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
         return self.live(feasible).choose(state, round, key)

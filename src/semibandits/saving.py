@@ -79,8 +79,11 @@ def _restore_state(agent: PolicyAgent, saved: state.SavedLearner) -> None:
     found = [(array.dtype.name, array.shape) for array in arrays]
     if expected != found:
         raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
-    if agent.policy.verified and any(np.isnan(array).any() for array in arrays):
-        raise BadArgument("the state must not hold NaN")
+    names = getattr(agent.state, "_fields", ("",) * len(arrays))
+    if agent.policy.verified and not all(
+        name == "facts" or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
+    ):
+        raise BadArgument("the state must be finite")
     if hasattr(agent.state, "_make"):
         constants = {name: getattr(agent.state, name) for name in agent.state._fields if name == "facts"}
         agent.state = agent.state._make(arrays)._replace(**constants)

@@ -135,6 +135,8 @@ def saved_array(array: Any, what: str) -> SavedArray:
 def restored_array(saved: SavedArray) -> NDArray[Any]:
     if math.prod(saved.shape) != len(saved.values):
         raise BadArgument(f"an array of shape {saved.shape} has {len(saved.values)} numbers")
+    if saved.kind == "int64" and not all(isinstance(x, int) for x in saved.values):
+        raise BadArgument("an array of whole numbers holds others")
     return np.array([float(x) if isinstance(x, str) else x for x in saved.values], dtype=saved.kind).reshape(
         saved.shape
     )

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits.errors import EmptyFeasibleSet
+
 Arrays: TypeAlias = tuple[NDArray[Any], ...]
 NEVER, ALWAYS = -1, -2
 """What stands for the group of items that no solution contains, or every one."""
@@ -94,3 +96,42 @@ class TradeOffs(NamedTuple):
             self.numbers[0] + self.numbers[1] * (most + 1),
             self.integers[0] + self.integers[1] * (most + 1),
         )
+
+
+def listed_by_oracle(feasible: Any, limit: int) -> list[NDArray[np.int64]] | None:
+    """All solutions of a `FeasibleSet` with an exact oracle; None where there are more than `limit`.
+
+    A part of the set is split on an item that one of its solutions has and another has not. The oracle finds another
+    one, if there is any: that which shares least with the first.
+    """
+    solutions: list[NDArray[np.int64]] = []
+    parts = [(feasible, feasible.argmax(np.zeros(feasible.n_items)))]
+    while parts:
+        if len(solutions) + len(parts) > limit:
+            return None
+        part, known = parts.pop()
+        other = another_solution(part, known)
+        if other is None:
+            solutions.append(known)
+            continue
+        item = int(np.setxor1d(known, other)[0])
+        has, has_not = (known, other) if item in known else (other, known)
+        parts += [(part.restrict(include=(item,)), has), (part.restrict(exclude=(item,)), has_not)]
+    return solutions
+
+
+def another_solution(feasible: Any, known: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """A solution other than the known one; None where there is none."""
+    away = np.full(feasible.n_items, 1.0 if feasible.signed else 0.0)
+    away[known] = -1.0
+    other: NDArray[np.int64] = feasible.argmax(away)
+    if not np.array_equal(known, other):
+        return other
+    if not feasible.signed and known.size < feasible.max_size:  # all contain the known one: does any contain more?
+        for item in np.setdiff1d(np.arange(feasible.n_items), known).tolist():
+            try:
+                larger: NDArray[np.int64] = feasible.restrict(include=(item,)).argmax(away)
+            except EmptyFeasibleSet:
+                continue
+            return larger
+    return None

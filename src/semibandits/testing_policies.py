@@ -1,7 +1,7 @@
 """The parts of `testing.check_policy`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -9,7 +9,9 @@ from semibandits import moves, rng
 from semibandits.errors import ConformanceError
 from semibandits.kernel import compiled, foreign
 from semibandits.testing_worlds import demand as _demand
-from semibandits.types import FeasibleSet, Game, IndexPolicy, Policy, State, Stats, is_float
+from semibandits.types import FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, State, Stats, check_choice, is_float
+
+Begin = Literal["all", "optimistic"]
 
 
 def check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
@@ -115,6 +117,8 @@ def _pick(argument: object, item: int) -> object:
 
 def check_choices(policy: Policy, feasible: FeasibleSet, trials: int, seed: int) -> None:
     """Of a policy that chooses whole solutions. Every third round is told a round later, and in two parts."""
+    check_choice("feedback", policy.feedback, FeedbackKind)
+    check_choice("init", policy.init, Begin)
     policy.check(feasible)
     state = policy.start(Game(feasible.n_items, feasible.max_size, trials, feasible.signed), feasible)
     generator = np.random.default_rng(seed)
@@ -122,10 +126,14 @@ def check_choices(policy: Policy, feasible: FeasibleSet, trials: int, seed: int)
     for round in range(1, trials + 1):
         key = rng.key(seed, 0, round, rng.POLICY)
         before = _copied(state)
-        items, note = policy.choose(state, feasible, round, key)
+        choice: Any = policy.choose(state, feasible, round, key)
+        _demand(
+            isinstance(choice, tuple) and len(choice) == 2, f"choose must return (items, note), got {choice!r:.200}"
+        )
+        items, note = choice
         _demand(
             isinstance(items, np.ndarray) and items.dtype == np.int64 and items.ndim == 1,
-            f"choose must return a vector of int64 and a note, got {items!r:.200}",
+            f"items must be a vector of int64, got {items!r:.200}",
         )
         _demand(bool((np.diff(items) > 0).all()), f"items must ascend without repeats, got {items.tolist()}")
         _demand(feasible.contains(items), f"choose returned {items.tolist()}, which is not feasible")
@@ -154,6 +162,7 @@ def _told(policy: Policy, feasible: FeasibleSet, state: State, told: tuple[Any, 
         some = items[cut] if policy.feedback == "semi" else items
         key = rng.key(0, 0, round, rng.FEEDBACK)
         after = policy.learn(state, feasible, round, some, x[cut], part, key)
+        _demand(isinstance(after, tuple), f"learn must return the new state, a tuple of arrays, got {after!r:.200}")
         _demand(_equal(before, state), "learn must return a new state and leave the old one as it was")
         shapes = [np.shape(array) for array in after] == [np.shape(array) for array in state]
         _demand(shapes, "the arrays of a state must keep their shapes")
@@ -178,7 +187,10 @@ def _same_compiled(policy: moves.Moved, feasible: FeasibleSet, state: State, rou
 
 
 def _copied(state: State) -> list[Any]:
-    _demand(isinstance(state, tuple), f"a state must be a tuple of NumPy arrays, got {state!r:.200}")
+    arrays = isinstance(state, tuple) and all(
+        isinstance(array, np.ndarray) and array.dtype in (np.int64, np.float64) for array in state
+    )
+    _demand(arrays, f"a state must be a tuple of NumPy arrays of int64 or float64, got {state!r:.200}")
     return [np.copy(array) for array in state]
 
 

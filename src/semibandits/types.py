@@ -23,6 +23,7 @@ from semibandits.structure import Arrays as Arrays
 from semibandits.structure import Quotas as Quotas
 from semibandits.structure import Solver as Solver
 from semibandits.structure import TradeOffs as TradeOffs
+from semibandits.structure import listed_by_oracle
 
 Items: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.float64]
@@ -151,43 +152,13 @@ class FeasibleSet(ABC):
         return None
 
     def listed(self, limit: int) -> list[Items] | None:
-        """All solutions, always in the same order; None where there are more than `limit` that are not listed yet.
-
-        A part of the set is split on an item that one of its solutions has and another has not. The oracle finds
-        another one, if there is any: that which shares least with the first.
-        """
-        quotas = self.quotas()
+        """All solutions, always in the same order; None where there are more than `limit` that are not listed yet."""
+        quotas = self.quotas() if up_to_date(self, "quotas", "argmax") else None
         if quotas is not None:
             return quotas.listed(limit)
-        solutions: list[Items] = []
-        parts: list[tuple[FeasibleSet, Items]] = [(self, self.argmax(np.zeros(self.n_items)))]
-        while parts:
-            if len(solutions) + len(parts) > limit:
-                return None
-            part, known = parts.pop()
-            other = part.another(known)
-            if other is None:
-                solutions.append(known)
-                continue
-            item = int(np.setxor1d(known, other)[0])
-            has, has_not = (known, other) if item in known else (other, known)
-            parts += [(part.restrict(include=(item,)), has), (part.restrict(exclude=(item,)), has_not)]
-        return solutions
-
-    def another(self, known: Items) -> Items | None:
-        """A solution other than the known one; None where there is none."""
-        away = np.full(self.n_items, 1.0 if self.signed else 0.0)
-        away[known] = -1.0
-        other = self.argmax(away)
-        if not np.array_equal(known, other):
-            return other
-        if not self.signed and known.size < self.max_size:  # all contain the known one: does any contain more?
-            for item in np.setdiff1d(np.arange(self.n_items), known).tolist():
-                try:
-                    return self.restrict(include=(item,)).argmax(away)
-                except EmptyFeasibleSet:
-                    continue
-        return None
+        if self.ratio < 1.0 or not self.promised:
+            raise Unsupported(f"the oracle of {self!r} is approximate, so that it may overlook solutions")
+        return listed_by_oracle(self, limit)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_items} items)"

@@ -20,7 +20,7 @@ from wide import BANDIT, LIVE, TUNED, WIDE_PROBLEMS, Lottery, Sums
 from worlds import LISTED
 
 HORIZON = 150
-SOON = (("FPL", "costs"), ("HYBRID", "partition"), ("COMBAND", "rewards"))
+SOON = (("FPL", "costs"), ("COMBAND", "rewards"))
 PROGRAMMED = ("top-k", "restricted top-k", "grid", "costs", "restricted paths")
 PAIRS = [
     (policy, name) for policy in (*LIVE, *TUNED) for name in WIDE_PROBLEMS if policy != "AESCB" or name in PROGRAMMED
@@ -57,8 +57,7 @@ def test_other_kinds_of_regret(policy: str, kind: str) -> None:
 
 def changing(n_items: int) -> list[Environment]:
     losses = np.random.default_rng(n_items).random((HORIZON, n_items))
-    stages = environments.Drifting([(1, losses[0]), (40, losses[1]), (90, losses[2])])
-    return [environments.Adversarial(losses), stages]
+    return [environments.Adversarial(losses), environments.Drifting(losses[:3], [1, 40, 90], smooth=True)]
 
 
 @pytest.mark.long
@@ -101,6 +100,25 @@ def test_an_adversarys_regret_is_against_the_best_in_hindsight(sense: Any) -> No
     assert moving.solutions is not None
     gained = np.array([TABLE[t, moving.solutions[0, 0, t]].sum() for t in range(100)])
     assert moving.regret[0, 0, -1] == pytest.approx(float((each - sign * gained).sum()), rel=1e-10)
+
+
+def test_regret_in_a_world_that_drifts_by_hand() -> None:
+    rows = np.random.default_rng(1).random((3, 6))
+    problem = Problem(sets.TopK(6, 2), environments.Drifting(rows, [1, 30, 60], smooth=True), sense="min")
+    solutions = [list(one) for one in itertools.combinations(range(6), 2)]
+    means = np.array([problem.environment.means(t) for t in range(1, 81)])  # type: ignore[operator]
+    fixed = solutions[int(np.argmin([means[:, one].sum() for one in solutions]))]
+    options: Any = {"horizon": 80, "runs": 2, "seed": 6, "record": "solutions", "checkpoints": [80]}
+    for kind, least in (
+        ("dynamic", np.array([min(row[one].sum() for one in solutions) for row in means])),
+        ("static", means[:, fixed].sum(axis=1)),
+    ):
+        result = simulate(problem, [policies.OSMD(), policies.LinUCB()], regret=kind, **options)  # type: ignore[arg-type]
+        assert result.solutions is not None
+        for policy, run in itertools.product(range(2), range(2)):
+            paid = sum(means[t, result.solutions[policy, run, t]].sum() for t in range(80))
+            assert result.regret[policy, run, 0] == pytest.approx(paid - least.sum(), abs=1e-9)
+    assert simulate(problem, policies.LinUCB(), horizon=9, runs=1, seed=6).kind == "dynamic"
 
 
 def test_realised_regret_by_hand() -> None:

@@ -1,13 +1,15 @@
 """A policy that chooses whole solutions, at work."""
 
+from typing import Any
+
 import numpy as np
 
 from semibandits import rng
 from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
 from semibandits.answers import check_answer
-from semibandits.errors import InfeasibleSolution, Unsupported
-from semibandits.types import FeasibleSet, Items, Note, Policy, State, Weights, total
+from semibandits.errors import BadArgument, InfeasibleSolution, Unsupported
+from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, check_choice, total
 
 
 class PolicyAgent(Agent):
@@ -26,13 +28,17 @@ class PolicyAgent(Agent):
     ) -> None:
         super().__init__(feasible, policy, scale, seed=seed, run=run, horizon=horizon, uncovered=uncovered)
         self.policy = policy
+        check_choice("feedback", policy.feedback, FeedbackKind)
         if self.init != "optimistic" and (policy.needs_note or policy.feedback == "bandit" or self.init == "paper"):
             raise Unsupported(f"{policy!r} has init={self.init!r}, but cannot learn from what it did not choose")
         self.stats = np.zeros((2, feasible.n_items))
         self.state: State = policy.start(self.game, feasible)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
-        items, note = self.policy.choose(self.state, part, round, int(rng.below(self._policy_key, round)))
+        choice: Any = self.policy.choose(self.state, part, round, int(rng.below(self._policy_key, round)))
+        if not (isinstance(choice, tuple) and len(choice) == 2):
+            raise BadArgument(f"choose() of {self.policy!r} must return (items, note), got {choice!r:.200}")
+        items, note = choice
         if not (self.policy.verified and part.verified):
             answer = check_answer(items, part.n_items, part.max_size)
             if not part.contains(answer):
@@ -77,4 +83,7 @@ class PolicyAgent(Agent):
         self.logged += len(layers)
 
     def _learn(self, round: int, items: Items, x: Weights, note: Note, key: int) -> None:
-        self.state = self.policy.learn(self.state, self.feasible, round, items, x, note, key)
+        state = self.policy.learn(self.state, self.feasible, round, items, x, note, key)
+        if state is None:
+            raise BadArgument(f"learn() of {self.policy!r} must return the new state, got None")
+        self.state = state

@@ -79,14 +79,16 @@ def _check_losses(losses: ArrayLike, bounds: Bounds) -> Weights:
         rows = np.array(losses)
     except ValueError as error:
         raise BadArgument(f"losses must be a matrix of numbers (rounds, items), got {losses!r:.200}") from error
-    if rows.dtype.kind not in "fiu":
+    if rows.dtype.kind not in "fiu" or isinstance(losses, np.ma.MaskedArray):
         raise BadArgument(f"losses must be a matrix of numbers (rounds, items), got {losses!r:.200}")
     if rows.ndim != 2 or 0 in rows.shape:
         raise BadArgument(f"losses must be a matrix (rounds, items), got an array of shape {rows.shape}")
     inside = (rows >= bounds[0]) & (rows <= bounds[1])
     if not inside.all():
         row, item = (int(index) for index in np.argwhere(~inside)[0])
-        raise BadArgument(f"losses must be in {bounds}, got {rows[row, item]} in row {row} for item {item}")
+        raise BadArgument(
+            f"losses must be from {bounds[0]} to {bounds[1]}, got {rows[row, item]} in row {row} for item {item}"
+        )
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     rows.setflags(write=False)
     return rows

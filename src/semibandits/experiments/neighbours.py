@@ -3,7 +3,8 @@
 Four comparisons, each run and drawn:
 
 - `sizes`: ESCB, which has one confidence interval for a whole solution, against CombUCB1, which adds up those of the
-  items: on independent items the factor between them grows with the size K of a solution.
+  items: on independent items the factor between them grows with the size K of a solution, on paths more than on top-k
+  sets, which are matroids.
 - `correlation`: OLSUCB, which knows the covariance, moves from one to the other as the correlation grows.
 - `adversary`: losses made against CombUCB1, and the same policies in a random world: exponents of n.
 - `feedback`: what it costs to see only the sum of the chosen weights: about a factor sqrt(K).
@@ -59,6 +60,8 @@ class Panel(NamedTuple):
     x_label: str
     y_label: str
     lines: tuple[Line, ...]
+    runs: str
+    """Over what the means are, and the bands."""
     guides: tuple[Line, ...] = ()
     logarithmic: bool = True
 
@@ -76,6 +79,8 @@ def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> Measured:
 
 def exponent(x: Sequence[float], points: Sequence[Measured]) -> Measured:
     """The slope of log y over log x by least squares, where the points are independent of each other."""
+    if len(x) < 2 or min(x) <= 0.0:
+        raise BadArgument(f"an exponent is for two or more positive x, got {x!r:.200}")
     at = np.log(np.asarray(x, dtype=np.float64))
     weights = (at - at.mean()) / ((at - at.mean()) ** 2).sum()
     values = np.array([point.value for point in points])
@@ -121,12 +126,12 @@ def sizes(most: int = 6, horizon: int = 20_000, runs: int = 40, seed: int = 0) -
             Line(name, tuple(found), tuple(ratio(regret[above], regret[below]) for regret in found.values()))
             for name, (above, below) in compared.items()
         ]
-        panels.append(Panel(title, "K, the size of a solution", "ratio of regrets", tuple(lines)))
+        panels.append(Panel(title, "K, the size of a solution", "ratio of regrets", tuple(lines), f"{runs} runs"))
     return panels
 
 
 def correlated(rho: float, k: int = 4, solutions: int = 8, gap: float = 0.05, sigma: float = 0.2) -> Problem:
-    """Disjoint solutions of k items, all pairs of items correlated alike; the first is better by k · gap."""
+    """Disjoint solutions of k items, all pairs of items correlated alike; the first is better by about k · gap."""
     means = np.where(np.arange(k * solutions) < k, 0.5, 0.5 - gap)
     return Problem(sets.KPaths(k * solutions, k), environments.CorrelatedGaussian.equicorrelated(means, sigma, rho))
 
@@ -150,7 +155,7 @@ def correlation(
         found.append(final(problem, players, horizon, runs, seed))
     lines = tuple(Line(name, tuple(rhos), tuple(mean(regret[at]) for regret in found)) for at, name in enumerate(names))
     title = f"8 disjoint solutions of 4 items, n = {horizon:,}"
-    return [Panel(title, "correlation of any two items", "regret", lines, logarithmic=False)]
+    return [Panel(title, "correlation of any two items", "regret", lines, f"{runs} runs", logarithmic=False)]
 
 
 def ambush(horizon: int, seed: int = 0) -> Problem:
@@ -197,7 +202,8 @@ def adversary(
         lines = tuple(Line(name, x, tuple(mean(one[at]) for one in found)) for at, name in enumerate(players))
         base = min(line.points[0].value for line in lines)
         root = Line("in proportion to sqrt(n)", x, tuple(Measured(base * (n / x[0]) ** 0.5, 0.0) for n in x))
-        panels.append(Panel(title, "horizon n", "regret", lines, (root,)))
+        over = f"{tables} tables of {runs} runs" if world is ambush else f"{tables * runs} runs"
+        panels.append(Panel(title, "horizon n", "regret", lines, over, (root,)))
     return panels
 
 
@@ -238,14 +244,20 @@ def feedback(
     root = Line("sqrt(K)", x, tuple(Measured(k**0.5, 0.0) for k in x))
     label = "K, the number of pairs"
     return [
-        Panel(f"one of each of K pairs, n = {horizon:,}, the worst of {len(gaps)} gaps", label, "regret", regret),
-        Panel("what seeing only the sum costs", label, "factor", factors, (root,)),
+        Panel(
+            f"one of each of K pairs, n = {horizon:,}, the worst of {len(gaps)} gaps",
+            label,
+            "regret",
+            regret,
+            f"{runs} runs",
+        ),
+        Panel("what seeing only the sum costs", label, "factor", factors, f"{runs} runs", (root,)),
     ]
 
 
 def draw(panels: Sequence[Panel]) -> "Figure":
     """The panels side by side; bands are 95% intervals."""
-    if not panels or not all(isinstance(panel, Panel) for panel in panels):
+    if not isinstance(panels, Sequence) or not panels or not all(isinstance(panel, Panel) for panel in panels):
         raise BadArgument(f"expected panels, such as sizes() gives, got {panels!r:.200}")
     from matplotlib.figure import Figure
 
@@ -256,15 +268,15 @@ def draw(panels: Sequence[Panel]) -> "Figure":
 
 
 def _few_numbers(value: float, position: int) -> str:
-    """Names 1, 2 and 5 times powers of ten, in full."""
+    """Names 1, 2, 3 and 5 times powers of ten, in full."""
     first = f"{value:.0e}"[0]
-    return f"{value:,g}" if first in "125" else ""
+    return f"{value:,g}" if first in "1235" else ""
 
 
 def _draw_panel(ax: "Axes", panel: Panel) -> None:
     from matplotlib.ticker import FuncFormatter
 
-    for line, colour, dashes in zip(panel.lines, COLOURS, itertools.cycle(DASHES), strict=False):
+    for line, colour, dashes in zip(panel.lines, itertools.cycle(COLOURS), itertools.cycle(DASHES), strict=False):
         value = np.array([point.value for point in line.points])
         half = Z * np.array([point.error for point in line.points])
         style: Mapping[str, Any] = {"color": colour, "linestyle": dashes}
@@ -283,7 +295,7 @@ def _draw_panel(ax: "Axes", panel: Panel) -> None:
             axis(FuncFormatter(_few_numbers))
     else:
         ax.set_ylim(bottom=0.0)
-    ax.set_title(panel.title, loc="left", fontsize="medium")
+    ax.set_title(f"{panel.title}\nmeans of {panel.runs}, bands: 95% intervals", loc="left", fontsize="medium")
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     ax.grid(True, color="#e4e4e4", linewidth=0.6)

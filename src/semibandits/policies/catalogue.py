@@ -132,7 +132,7 @@ CATALOGUE = (
         CombLinTS,
         "features of the items in which the weights are linear",
         "the same of the Bayes regret (Wen et al. 2015)",
-        "the same, with less regret",
+        "the same, with draws in the place of c",
     ),
     Entry(
         HYBRID,

@@ -97,7 +97,7 @@ def _checked(features: ArrayLike) -> NDArray[np.float64]:
         given = np.asarray(features)
     except ValueError:
         raise BadArgument("features must be a matrix, got rows of different lengths") from None
-    if given.dtype.kind not in "biuf":
+    if given.dtype.kind not in "biuf" or isinstance(features, np.ma.MaskedArray):
         raise BadArgument(f"features must be numbers, got {given.dtype} in {features!r:.100}")
     if given.ndim != 2 or 0 in given.shape:
         raise BadArgument(

@@ -1,19 +1,23 @@
 """COMBAND: exponential weights on solutions, from the sums alone, in any world (Cesa-Bianchi and Lugosi 2012)."""
 
 import math
-import weakref
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits.errors import BadArgument
+from semibandits.kept import Kept
 from semibandits.kernel import exp, sqrt
 from semibandits.moves import Moved, Moves
 from semibandits.policies.checks import positive, share
 from semibandits.policies.full_bandit import small
+from semibandits.policies.listing import write_solution
 from semibandits.rng import uniform
 from semibandits.types import FeasibleSet, FeedbackKind, Game, Items, Weights
+
+LEAST_GAMMA = 1e-6
 
 
 class Losses(NamedTuple):
@@ -58,6 +62,8 @@ class COMBAND(Moved):
             object.__setattr__(self, "eta", positive("eta", self.eta))
         if self.gamma is not None:
             object.__setattr__(self, "gamma", share("gamma", self.gamma))
+            if self.gamma < LEAST_GAMMA:
+                raise BadArgument(f"gamma must be at least {LEAST_GAMMA:g}, got {self.gamma!r}")
 
     @property
     def needs_horizon(self) -> bool:  # type: ignore[override]
@@ -68,7 +74,7 @@ class COMBAND(Moved):
 
     def rates(self, span: "Span", horizon: int) -> tuple[float, float]:
         """eta and gamma."""
-        per_eta = span.largest / span.least
+        per_eta = max(span.largest, 1) / span.least
         eta = self.eta
         if eta is None and self.gamma is not None:
             eta = self.gamma / per_eta
@@ -113,7 +119,7 @@ class Span(NamedTuple):
     """Whether some linear function is 1 at every solution."""
 
 
-_KNOWN: "weakref.WeakKeyDictionary[FeasibleSet, Span]" = weakref.WeakKeyDictionary()
+_KNOWN: Kept[Span] = Kept()
 
 
 def span_of(feasible: FeasibleSet) -> Span:
@@ -172,10 +178,7 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
         for i in range(d):
             total += projection[item, i] * x[i]
         note[item] = total
-    begin = starts[chosen]
-    for a in range(begin, starts[chosen + 1]):
-        out[a - begin] = members[a]
-    return starts[chosen + 1] - begin
+    return write_solution(chosen, members, starts, out)
 
 
 def weigh(state: Any, members: Any, starts: Any, p: Any) -> None:

@@ -1,18 +1,19 @@
 """Efficient sampling for combinatorial bandits: one confidence interval for a whole solution."""
 
 import math
-import weakref
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from semibandits.answers import all_solutions
 from semibandits.errors import BadArgument, Unsupported
+from semibandits.kept import Kept
 from semibandits.kernel import sqrt
 from semibandits.moves import Moved, Moves, oracle_text
 from semibandits.policies.aescb import approximate, exploration
 from semibandits.policies.checks import Begin, begin, not_negative
-from semibandits.policies.listing import MOST_SOLUTIONS, listing
+from semibandits.policies.listing import MOST_SOLUTIONS, listing, write_solution
 from semibandits.types import FeasibleSet, Game, Solver, TradeOffs, Weights, check_choice, up_to_date
 
 Method: TypeAlias = Literal["auto", "exact", "approximate"]
@@ -121,16 +122,16 @@ def _program(feasible: FeasibleSet) -> tuple[TradeOffs, Solver] | None:
     return None if trade_offs is None or solver is None else (trade_offs, solver)
 
 
-_FEW: "weakref.WeakKeyDictionary[FeasibleSet, bool]" = weakref.WeakKeyDictionary()
+_FEW: Kept[bool] = Kept()
 
 
 def _few(feasible: FeasibleSet) -> bool:
     if feasible not in _FEW:
-        _FEW[feasible] = feasible.listed(FEW) is not None
+        _FEW[feasible] = all_solutions(feasible, FEW) is not None
     return _FEW[feasible]
 
 
-def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> int:
+def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
     counts, sums, facts = state
     members, starts = data
     values, gains = work[2], work[0]
@@ -151,11 +152,7 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
         if j == 0 or index > best:
             best = index
             which = j
-    begin = starts[which]
-    size: int = starts[which + 1] - begin
-    for i in range(size):
-        out[i] = members[begin + i]
-    return size
+    return write_solution(which, members, starts, out)
 
 
 def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:

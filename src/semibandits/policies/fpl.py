@@ -59,7 +59,7 @@ class FPL(Moved):
     most: int | None = None
 
     needs_note = True
-    instead_of_horizon: ClassVar[str] = ": give eta="
+    instead_of_horizon: ClassVar[str] = ": give eta=, such as sqrt((log(L/K) + 1) / (2 L n)) for some n rounds"
 
     def __post_init__(self) -> None:
         if self.eta is not None:
@@ -76,10 +76,7 @@ class FPL(Moved):
 
     def start(self, game: Game, feasible: FeasibleSet) -> FPLState:
         n_items, size = game.n_items, max(1, game.max_size)
-        if game.horizon:
-            reach = math.log(n_items * game.horizon)
-        else:
-            reach = 0.0 if self.eta is None else -2.0 * math.log(self.eta)
+        reach = math.log(n_items * max(game.horizon, 1)) if self.eta is None else -2.0 * math.log(self.eta)
         shift = 0.0 if game.signed else max(1.0, reach)
         width = math.log(n_items / size) + 1.0 if game.signed else shift
         if self.eta is not None:

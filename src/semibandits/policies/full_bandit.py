@@ -19,7 +19,7 @@ from semibandits.errors import Unsupported
 from semibandits.kernel import ln, sqrt
 from semibandits.moves import Moved, Moves
 from semibandits.policies.comb_lin import moderate
-from semibandits.policies.listing import Listing, listing
+from semibandits.policies.listing import Listing, listing, write_solution
 from semibandits.types import FeasibleSet, FeedbackKind, Game, Weights
 
 MOST_ITEMS = 2_000
@@ -100,10 +100,7 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
         if j == 0 or index > highest:
             best = j
             highest = index
-    begin = starts[best]
-    for a in range(begin, starts[best + 1]):
-        out[a - begin] = members[a]
-    return starts[best + 1] - begin
+    return write_solution(best, members, starts, out)
 
 
 def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:

@@ -42,8 +42,9 @@ class HYBRID(Moved):
     (The authors' published code has 1/sqrt(log K) instead.) Where solutions differ in size γ = 1, as the authors have
     it for the set of all subsets. `gamma` replaces it.
 
-    x becomes a loss as `losses` says: 1 - 2x where all solutions are equally large. On sets of quotas (top-k, partition
-    matroids) x_t is a search on a line for each group; on others all solutions are listed, which must be few.
+    x becomes a loss as `semibandits.policies.losses` says: 1 - 2x where all solutions are equally large. On sets of
+    quotas (top-k, partition matroids) x_t is a search on a line for each group; on others all solutions are listed,
+    which must be few.
 
     Feedback that is late or comes in parts is weighted by the chances that items had when they were chosen. The -1 of
     all items, which matters only where sizes differ, comes with it, in parts if it does.

@@ -1,11 +1,12 @@
 """All solutions of a set, for policies that look at each of them."""
 
-import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from semibandits.answers import all_solutions
 from semibandits.errors import Unsupported
+from semibandits.kept import Kept
 from semibandits.types import FeasibleSet, Items
 
 MOST_SOLUTIONS = 10_000
@@ -31,13 +32,18 @@ class Listing(NamedTuple):
         return rows
 
 
-_KNOWN: "weakref.WeakKeyDictionary[FeasibleSet, Listing | None]" = weakref.WeakKeyDictionary()
+_KNOWN: Kept[Listing | None] = Kept()
 
 
 def listing(feasible: FeasibleSet, who: str, instead: str) -> Listing:
     """The solutions of a small set; of a large one, an error that says what to do `instead`."""
     if feasible not in _KNOWN:
-        solutions = feasible.listed(MOST_SOLUTIONS)
+        try:
+            solutions = all_solutions(feasible, MOST_SOLUTIONS)
+        except Unsupported as error:
+            raise Unsupported(
+                f"{who} looks at every solution, which {feasible!r} cannot list ({error}): {instead}"
+            ) from error
         sizes = [items.size for items in solutions or ()]
         _KNOWN[feasible] = (
             None if solutions is None else Listing(np.concatenate(solutions), np.cumsum([0, *sizes], dtype=np.int64))
@@ -48,3 +54,11 @@ def listing(feasible: FeasibleSet, who: str, instead: str) -> Listing:
             f"{who} looks at every solution, and {feasible!r} has more than {MOST_SOLUTIONS:,}: {instead}"
         )
     return known
+
+
+def write_solution(which: int, members: Any, starts: Any, out: Any) -> Any:
+    """Text for the compiler: a solution of the listing, written to `out`; returns its size."""
+    begin = starts[which]
+    for at in range(begin, starts[which + 1]):
+        out[at - begin] = members[at]
+    return starts[which + 1] - begin

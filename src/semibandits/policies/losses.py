@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semibandits.types import FeasibleSet, Game
+from semibandits.types import FeasibleSet, Game, up_to_date
 
 
 class Loss(NamedTuple):
@@ -42,7 +42,7 @@ def loss_scale(game: Game, feasible: FeasibleSet, least: float = 0.0) -> Loss:
 
 def same_size(feasible: FeasibleSet) -> bool:
     """Whether all solutions are known to have the same number of items."""
-    quotas = feasible.quotas()
+    quotas = feasible.quotas() if up_to_date(feasible, "quotas", "argmax") else None
     if quotas is not None:
         return quotas.exact or not quotas.sizes.any()
     if feasible.ratio < 1.0:

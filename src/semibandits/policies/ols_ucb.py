@@ -11,7 +11,7 @@ from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt
 from semibandits.moves import Moved, Moves
 from semibandits.policies.checks import Begin, begin, not_negative, positive
-from semibandits.policies.listing import MOST_SOLUTIONS, listing
+from semibandits.policies.listing import MOST_SOLUTIONS, listing, write_solution
 from semibandits.types import FeasibleSet, Game, Weights
 
 LARGEST = 0.25
@@ -110,24 +110,30 @@ class OLSUCB(Moved):
 
     def __repr__(self) -> str:
         n = len(self._rows)
-        shown = f"<{n} x {n}>" if n > 8 else f"{self.covariance!r}"
+        shown = f"<{n} x {n}>" if n else None
         return f"OLSUCB(covariance={shown}, lam={self.lam!r}, width={self.width!r}, init={self.init!r})"
 
 
 def _checked(given: Any) -> tuple[tuple[float, ...], ...]:
     """A positive definite matrix, as rows of numbers; an error that says what is wrong with it."""
     try:
-        matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        matrix = np.array(given)
+    except ValueError as error:
         raise BadArgument(f"covariance must be a square matrix of numbers, got {given!r:.100}") from error
+    if matrix.dtype.kind not in "iuf" or isinstance(given, np.ma.MaskedArray):
+        raise BadArgument(f"covariance must be a square matrix of numbers, got {given!r:.100}")
+    matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise BadArgument(f"covariance must be a square matrix, a row for each item, got the shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
         raise BadArgument(f"covariance must be finite, got {matrix[i, j]} for items {i} and {j}")
     largest = float(np.abs(matrix).max())
-    if largest > 1e100:
-        raise BadArgument(f"covariance must be on the scale of weights in [0, 1], got {largest}")
+    if largest > 1.0:
+        raise BadArgument(
+            "covariance must be that of weights in [0, 1], at most 1/4: divide it by the square of the width of the "
+            f"bounds; got {largest:g}"
+        )
     off = np.abs(matrix - matrix.T)
     if off.max() > 1e-9 * largest:
         i, j = np.unravel_index(int(off.argmax()), off.shape)
@@ -145,7 +151,7 @@ def _checked(given: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> int:
+def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
     """First what every two items add to the variance, then the solutions."""
     sums, together, _, _, facts = state
     members, starts, known = data
@@ -176,11 +182,7 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
         if s == 0 or index > best:
             best = index
             which = s
-    begin = starts[which]
-    size: int = starts[which + 1] - begin
-    for i in range(size):
-        out[i] = members[begin + i]
-    return size
+    return write_solution(which, members, starts, out)
 
 
 def covariance(state: Any, known: Any, i: int, j: int, log_t: float) -> Any:

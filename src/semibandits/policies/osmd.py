@@ -54,10 +54,11 @@ class OSMD(Moved):
     `eta` replaces η, and must be given where the horizon is not known. The tuning was read in Lattimore and Szepesvári,
     *Bandit Algorithms* (theorem 30.2), and otherwise worked out anew, not read in the paper.
 
-    x becomes a loss as `losses` says: 1 - x where all solutions are equally large. Losses that can be negative, down to
-    ℓ₀, are estimated by (ℓ - ℓ₀) 1{e chosen} / x + ℓ₀, and the bounds then hold but for a constant. On sets of quotas
-    (top-k, partition matroids) x_{t+1} is a search on a line for each group; on others all solutions are listed, which
-    must be few. A part of the set is played from the nearest point, in D_F, of its own hull.
+    x becomes a loss as `semibandits.policies.losses` says: 1 - x where all solutions are equally large. Losses that can
+    be negative, down to ℓ₀, are estimated by (ℓ - ℓ₀) 1{e chosen} / x + ℓ₀, and the bounds then hold but for a
+    constant. On sets of quotas (top-k, partition matroids) x_{t+1} is a search on a line for each group; on others all
+    solutions are listed, which must be few. A part of the set is played from the nearest point, in D_F, of its own
+    hull.
 
     Feedback that is late or comes in parts is weighted by the chances that items had when they were chosen, and every
     part of it moves the point by itself.
@@ -70,7 +71,7 @@ class OSMD(Moved):
     eta: float | None = None
 
     needs_note: ClassVar[bool] = True
-    instead_of_horizon: ClassVar[str] = ": give eta="
+    instead_of_horizon: ClassVar[str] = ": give eta=, or take HYBRID, which needs no horizon"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regulariser", check_choice("regulariser", self.regulariser, Regulariser))

@@ -7,13 +7,13 @@ with v_j the solutions and F a sum over items: by a primal-dual interior point m
 needed. The end is certified: <g, x> - min_j <g, v_j>, g the slopes at x, bounds what is still to be gained.
 """
 
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits.kept import Kept
 from semibandits.policies.listing import Listing, listing
 from semibandits.types import FeasibleSet, Items, Weights
 
@@ -69,18 +69,17 @@ class Hull(NamedTuple):
         return weights.size == self.listing.size and bool(np.abs(weights @ self.rows - x).max() <= 1e-12)
 
 
-_KNOWN: "weakref.WeakKeyDictionary[FeasibleSet, Hull]" = weakref.WeakKeyDictionary()
+_KNOWN: Kept[Hull] = Kept()
 
 
 def hull(feasible: FeasibleSet, who: str) -> Hull:
-    known = _KNOWN.get(feasible)
-    if known is None:
+    if feasible not in _KNOWN:
         listed = listing(feasible, who, "use FPL, which needs the oracle only")
         rows = listed.matrix(feasible.n_items)
         varying = np.flatnonzero(rows.min(axis=0) < rows.max(axis=0))
         inside = np.ascontiguousarray(rows[:, varying])
-        known = _KNOWN[feasible] = Hull(listed, rows, varying, inside, 1.0 - inside)
-    return known
+        _KNOWN[feasible] = Hull(listed, rows, varying, inside, 1.0 - inside)
+    return _KNOWN[feasible]
 
 
 def minimum(hull: Hull, c: Weights, rule: Rule) -> tuple[Weights, Weights]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from semibandits import rng
+from semibandits.answers import all_solutions, solve
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.bg_cts import BGCTS
 from semibandits.policies.catalogue import entry
@@ -23,7 +24,7 @@ from semibandits.policies.lin_ucb import LinUCB
 from semibandits.policies.oful import OFUL
 from semibandits.policies.ols_ucb import OLSUCB
 from semibandits.policies.sliding_window import SlidingWindow
-from semibandits.types import Environment, FeasibleSet, FeedbackKind, IndexPolicy, Policy, check_choice
+from semibandits.types import Environment, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, check_choice, means_in
 
 Advised: TypeAlias = IndexPolicy | Policy
 
@@ -31,6 +32,10 @@ MANY = 10
 """Solutions of more items, unless they are a matroid's, may trap CTS."""
 UNKNOWN = 1000
 """The round of the only change, in worlds that do not say when they change."""
+FEW = 1000
+"""Solutions that are listed to see whether they are few."""
+SOON = 100_000
+"""Rounds, where it is not said how many, and the world changes for ever."""
 SAMPLE = 500
 """Rounds drawn to see how weights spread."""
 
@@ -96,7 +101,10 @@ def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind =
     if world is not None and world.drifts:
         starts = [int(start) for start in getattr(world, "starts", ())]
         n = horizon or 2 * (starts or [UNKNOWN])[-1]
+        n = n if horizon or n <= 100 * SOON else SOON
         changes = sum(1 < start <= n for start in starts) if starts else 1
+        if changes and _same_best(problem, [start for start in starts if start <= n]):
+            return _for_an_adversary(feasible, horizon, "the level of the means jumps, but never what is best")
         if changes:
             return _for_drift(changes, n, bool(getattr(world, "smooth", False)), known=bool(starts))
         world = world.at(1)
@@ -156,27 +164,40 @@ def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind =
 def _fits(policy: Policy, feasible: FeasibleSet) -> bool:
     """Whether the policy can play on this set."""
     try:
+        if feasible.quotas() is None and feasible.trade_offs() is None and all_solutions(feasible, FEW) is None:
+            return False  # it would say so, but only after some seconds
         policy.check(feasible)
     except Unsupported:
         return False
     return True
 
 
-def _for_an_adversary(feasible: FeasibleSet, horizon: int | None) -> Recommendation:
+def _same_best(problem: Any, starts: list[int]) -> bool:
+    """Whether, in a world that changes in steps, one solution is best all along: then what is old is not outdated."""
+    world, feasible = problem.environment, problem.feasible
+    if getattr(world, "smooth", True) or feasible.ratio < 1.0 or not _fits(HYBRID(), feasible):
+        return False
+    sign = 1.0 if problem.sense == "max" else -1.0
+    best = solve(feasible, sign * means_in(world, 1))
+    return all(np.array_equal(solve(feasible, sign * means_in(world, start)), best) for start in starts[:100])
+
+
+def _for_an_adversary(
+    feasible: FeasibleSet, horizon: int | None, why: str = "the losses follow no law"
+) -> Recommendation:
     perturbed = FPL()
     if horizon is not None:  # so that a learner, too, can do with it
-        n_items, size = feasible.n_items, max(1, feasible.max_size)
-        eta = math.sqrt((math.log(n_items / size) + 1.0) / (2.0 * n_items * horizon))
-        perturbed = FPL(eta=float(f"{eta:.2g}"))
+        game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed)
+        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).facts[0]:.2g}"))
     if _fits(HYBRID(), feasible):
         return Recommendation(
             HYBRID(),
-            ("the losses follow no law: what is chosen must be drawn, with chances that are known",),
+            (f"{why}: what is chosen must be drawn, with chances that are known",),
             ((perturbed, "on sets of any kind, given the horizon"), (CombUCB1(), "if the world is random after all")),
         )
     return Recommendation(
         perturbed,
-        ("the losses follow no law, and the set is known by its oracle alone",),
+        (f"{why}, and the set is known by its oracle alone",),
         ((CombUCB1(), "if the world is random after all"),),
     )
 

@@ -230,9 +230,12 @@ def _parameters(task: Task) -> dict[str, Any]:
     plain = {
         name: value
         for name, value in getattr(task.policy, "__dict__", {}).items()
-        if not name.startswith("_") and isinstance(value, bool | int | float | str)
+        if not name.startswith("_") and (value is None or isinstance(value, bool | int | float | str))
     }
-    return {"policy": type(task.policy).__name__, **plain, "init": task.agent(run=0).init}
+    agent = task.agent(run=0)
+    facts = getattr(getattr(agent, "state", None), "facts", None)
+    tuned = {} if facts is None else {"facts": [float(x) for x in facts if np.isfinite(x)]}
+    return {"policy": type(task.policy).__name__, **plain, **tuned, "init": agent.init}
 
 
 @functools.cache

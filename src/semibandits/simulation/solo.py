@@ -72,7 +72,10 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
         if SUM_OF_X or SUM_OF_WEIGHTS:
             run.x[0] = sum_to_unit(sum, size, lo, hi) if SUM_OF_WEIGHTS else sum
             told = 1
-        note = run.note[:size] if NOTE_OF_CHOSEN else run.note
+        noted = run.note.size
+        if NOTE_OF_CHOSEN:
+            noted = size
+        note = run.note[: noted if round > init_rounds else 0]
         key = below(run.streams[FEEDBACK], round)
         learn(state, run.out[:size], run.x[:told], note, round, key, data, work)
         missed = facts.reference[0]

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.answers import all_solutions
 from semibandits.environments import Bernoulli
 from semibandits.environments.base import check_vector
 from semibandits.errors import BadArgument, Unsupported
@@ -84,7 +85,7 @@ def graves_lai_constant(
     setting = _setting(problem, p)
     if setting.items.size == 0:
         return Bracket(0.0, 0.0)
-    solutions = feasible.listed(limit)
+    solutions = all_solutions(feasible, limit)
     if solutions is not None:
         bracket = _solve(Listed(solutions, setting), float(tolerance))
     elif feasible.signed:

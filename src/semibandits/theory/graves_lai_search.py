@@ -18,6 +18,7 @@ import numpy as np
 
 from semibandits.answers import solve
 from semibandits.errors import EmptyFeasibleSet
+from semibandits.structure import another_solution
 from semibandits.theory.graves_lai_cuts import (
     ROUNDING,
     Found,
@@ -189,7 +190,7 @@ class Searched:
         other = above if items is below else below
         if other is None or np.array_equal(items, other):
             self.calls += 1
-            other = feasible.another(items)
+            other = another_solution(feasible, items)
         if other is None:  # the only solution: `best` is its g_A(t), unless it cannot be best
             return _Part(math.inf if own == math.inf else best, order, feasible, best_eta, -1)
         return _Part(best, order, feasible, best_eta, int(np.setxor1d(items, other)[0]))
