@@ -260,6 +260,7 @@ PANEL = Panel(
         Line("first", (1.0, 2.0, 4.0), (Measured(5.0, 0.5), Measured(7.0, 0.25), Measured(9.0, 8.0))),
         Line("second", (1.0, 2.0, 4.0), (Measured(2.0, 0.1), Measured(1.0, 0.1), Measured(0.5, 0.0))),
     ),
+    "9 runs",
     (Line("a guide", (1.0, 4.0), (Measured(1.0, 0.0), Measured(2.0, 0.0))),),
 )
 
@@ -269,7 +270,8 @@ def test_pictures_with_bands(logarithmic: bool) -> None:
     figure = neighbours.draw([PANEL._replace(logarithmic=logarithmic), PANEL])
     assert isinstance(figure, Figure)
     ax, other = figure.axes
-    assert (ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel()) == ("a title", "an x", "a y")
+    title = "a title\nmeans of 9 runs, bands: 95% intervals"
+    assert (ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel()) == (title, "an x", "a y")
     assert ax.get_xscale() == ax.get_yscale() == ("log" if logarithmic else "linear")
     assert other.get_yscale() == "log"
     legend = ax.get_legend()
@@ -296,7 +298,7 @@ def test_pictures_with_bands(logarithmic: bool) -> None:
 def test_pictures_of_many_points() -> None:
     x = tuple(10.0**power for power in range(2, 7))
     points = tuple(Measured(math.sqrt(at), 1.0) for at in x)
-    (ax,) = neighbours.draw([Panel("t", "x", "y", (Line("root", x, points),))]).axes
+    (ax,) = neighbours.draw([Panel("t", "x", "y", (Line("root", x, points),), "9 runs")]).axes
     assert ax.get_xlim()[0] < x[0] < x[-1] < ax.get_xlim()[1]
 
 

@@ -234,7 +234,7 @@ def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_tiny_chances_do_no_harm() -> None:
     feasible = sets.TopK(6, 3)
-    policy = policies.COMBAND(eta=10.0, gamma=1e-12)
+    policy = policies.COMBAND(eta=10.0, gamma=1e-6)
     state = policy.start(Game(6, 3), feasible)._replace(estimates=np.array([-1e3, -1e3, -1e3, 1e3, 1e3, 1e3]))
     items, note = policy.choose(state, feasible, 1, 3)
     assert items.tolist() == [0, 1, 2]

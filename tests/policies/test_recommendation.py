@@ -42,6 +42,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
         "FPL",
         "oracle alone",
     ),
+    "the level jumps, not the best": (problems.changing_phases(), "HYBRID", "never what is best"),
     "slow": (
         Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9], [0.9, 0.1]], [1, 500], True)),
         "Discounted",
@@ -102,12 +103,13 @@ def test_of_dependent_items_a_known_covariance_helps() -> None:
 
 def test_drift_is_measured_by_the_horizon() -> None:
     """A quarter of the time between changes, or 2 sqrt(n log n / Υ) and 4 sqrt(n / Υ) (Garivier and Moulines)."""
-    world = environments.Drifting(np.full((5, 2), 0.5), starts=[1, 1000, 2000, 3000, 4000])
+    turns = np.array([[0.4, 0.6], [0.6, 0.4]])
+    world = environments.Drifting(turns[np.arange(5) % 2], starts=[1, 1000, 2000, 3000, 4000])
     problem = Problem(sets.TopK(2, 1), world)
     found = policies.recommend(problem, horizon=10_000)
     assert found.policy == policies.SlidingWindow(500, alpha=0.6)
     assert found.others[0][0] == policies.Discounted(0.998, alpha=0.6)
-    crowded = Problem(sets.TopK(2, 1), environments.Drifting(np.full((101, 2), 0.5), starts=np.arange(101) * 10 + 1))
+    crowded = Problem(sets.TopK(2, 1), environments.Drifting(turns[np.arange(101) % 2], starts=np.arange(101) * 10 + 1))
     assert policies.recommend(crowded, horizon=1010).policy == policies.SlidingWindow(17, alpha=0.6)  # 16.7
     assert (
         policies.recommend(problem, horizon=2500).reasons[0].startswith("the means drift (2 changes in 2,500 rounds)")

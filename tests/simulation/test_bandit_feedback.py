@@ -194,7 +194,7 @@ def test_nothing_is_observed_of_items() -> None:
     with pytest.raises(errors.Unsupported, match="sums over its own decisions"):
         semi.observe([0], [0.5])
     decision = semi.ask()
-    with pytest.raises(errors.BadWeights, match="learns from the sum: expected all 2 weights at once, got 1"):
+    with pytest.raises(errors.BadWeights, match="learns from the sum of all 2 weights, got 1 of them"):
         semi.tell(decision.id, {int(decision.items[0]): 0.5})
     assert (semi.counts.sum(), [one.id for one in semi.outstanding]) == (0, [decision.id])
     assert semi.tell(decision.id, {int(item): 0.5 for item in decision.items}) == 2

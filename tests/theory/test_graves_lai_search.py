@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from families import FAMILIES
 from semibandits import environments, sets
+from semibandits.answers import all_solutions
 from semibandits.problem import Problem
 from semibandits.theory import graves_lai, graves_lai_search
 from semibandits.theory.graves_lai import graves_lai_constant
-from semibandits.theory.graves_lai_list import Listed, list_solutions
+from semibandits.theory.graves_lai_list import Listed
 from semibandits.types import Weights
 
 
@@ -26,13 +27,13 @@ def test_every_solution_is_listed_once(family: str, data: st.DataObject) -> None
     feasible, solutions = data.draw(FAMILIES[family])
     if feasible.ratio < 1.0:
         return
-    listed = list_solutions(feasible, 10_000)
+    listed = all_solutions(feasible, 10_000)
     assert listed is not None
     assert sorted({tuple(one.tolist()) for one in listed}) == sorted(set(solutions))
     if not isinstance(feasible, sets.Enumerated):
         assert len(listed) == len(set(solutions))
-        assert list_solutions(feasible, len(listed)) is not None
-        assert len(listed) == 1 or list_solutions(feasible, len(listed) - 1) is None
+        assert all_solutions(feasible, len(listed)) is not None
+        assert len(listed) == 1 or all_solutions(feasible, len(listed) - 1) is None
 
 
 def test_an_exhausted_search_leaves_the_bracket_open_but_right(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +68,7 @@ def test_a_search_never_overrates_the_least_information(
     for _ in range(10):
         problem = assignment(rng.uniform(size=25))
         setting = graves_lai._setting(problem, problem.means)
-        listed = list_solutions(problem.feasible, 120)
+        listed = all_solutions(problem.feasible, 120)
         assert listed is not None
         t = np.append(rng.exponential(size=setting.items.size) ** 4, 1.0)
         least = Listed(listed, setting).least(t).bound
