@@ -221,6 +221,7 @@ WIDE_MUTANTS = {
     "COMBAND with d + B²/λ": ("policies/comband.py", "span.items.size + 2.0 * per_eta", "span.items.size + per_eta"),
     "OFUL with R = K": ("policies/oful.py", "0.5 * game.max_size", "1.0 * game.max_size"),
 }
+HUNTED_IN = {"oful": "lin_ucb", "escb": "escb_policy"}
 ALL = {
     **MUTANTS,
     **ENGINE_MUTANTS,
@@ -268,7 +269,7 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
         hunters = ["tests/simulation/test_policies_on_sets.py", "-k", "CTS or Window"]
     if mutant in WIDE_MUTANTS:
         name = Path(ALL[mutant][0]).stem
-        hunters = [f"tests/policies/test_{'lin_ucb' if name == 'oful' else name}.py"]
+        hunters = [f"tests/policies/test_{HUNTED_IN.get(name, name)}.py"]
     if mutant in SOLO_MUTANTS:
         hunters = ["tests/simulation/test_solo_engine.py", "tests/simulation/test_bandit_feedback.py"]
     if mutant in ENGINE_MUTANTS:

@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits.answers import solve
 from semibandits.kept import Kept
@@ -99,6 +100,15 @@ def bindings(moves: Moves, solver: Solver | None) -> dict[Any, Any]:
     return bound_to
 
 
+def remade(state: State, arrays: list[NDArray[Any]]) -> State:
+    """A state of the same kind, with these arrays."""
+    return state._make(arrays) if hasattr(state, "_make") else tuple(arrays)
+
+
+def copied(state: State) -> State:
+    return remade(state, [array.copy() for array in state])
+
+
 def substituted(function: Any, bound_to: Mapping[Any, Any]) -> Any:
     """The same plain function with other functions in the place of placeholders."""
     if not isinstance(function, FunctionType):
@@ -142,14 +152,11 @@ class LiveMoves:
         with self._lock:  # the work space is shared
             out, note, work = self._room
             size = self._run(self.moves.choose, state, out, note, round, key, self.moves.data, work)
-            kept = (
-                None if self.moves.note == "none" else note.copy() if self.moves.note == "all" else note[:size].copy()
-            )
-            return out[:size].copy(), kept
+            kept = note if self.moves.note == "all" else note[:size]
+            return out[:size].copy(), None if self.moves.note == "none" else kept.copy()
 
     def learn(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
-        copies = [array.copy() for array in state]
-        after = state._make(copies) if hasattr(state, "_make") else tuple(copies)
+        after = copied(state)
         told = np.zeros(0) if note is None else np.array(note, dtype=np.float64)
         with self._lock:
             self._run(self.moves.learn, after, items, x, told, round, key, self.moves.data, self._room.work)
@@ -164,19 +171,19 @@ class LiveMoves:
     def _limit(self) -> float:
         return PATIENCE if self._patience is None else self._patience
 
-    def _run(self, text: Callable[..., Any], state: State, a: Any, b: Any, c: Any, *rest: Any) -> Any:
-        """The text, with its round and its key among the arguments."""
+    def _run(self, text: Callable[..., Any], *arguments: Any) -> Any:
+        """The text; the last of its arguments are key, data and work."""
         token = (text, self.moves.score, None if self._solver is None else self._solver.function)
         if not self._compilable or self._spent.get(token, 0.0) < self._limit:
             began = time.perf_counter()
             with np.errstate(all="ignore"):
-                result = self._plain[text](state, a, b, c, *rest)
+                result = self._plain[text](*arguments)
             self._spent[token] = self._spent.get(token, 0.0) + time.perf_counter() - began
             return result
         if text not in self._codes:
             self._codes[text] = bound(text, bindings(self.moves, self._solver))
-        *others, key, data, work = (c, *rest)
-        return self._codes[text](state, a, b, *others, np.uint64(key), data, work)
+        *first, key, data, work = arguments
+        return self._codes[text](*first, np.uint64(key), data, work)
 
     def _plainly(self) -> dict[Any, Any]:
         def scores_by_numpy(state: State, out: Weights, round: int, key: int, data: Arrays) -> None:

@@ -10,7 +10,7 @@ from semibandits.agent import IndexAgent, PolicyAgent
 from semibandits.book import Record
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import Inputs
-from semibandits.moves import Moved
+from semibandits.moves import Moved, remade
 from semibandits.types import IndexPolicy, Items, Policy, Weights
 
 
@@ -84,11 +84,9 @@ def _restore_state(agent: PolicyAgent, saved: state.SavedLearner) -> None:
         name == "facts" or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
     ):
         raise BadArgument("the state must be finite")
-    if hasattr(agent.state, "_make"):
-        constants = {name: getattr(agent.state, name) for name in agent.state._fields if name == "facts"}
-        agent.state = agent.state._make(arrays)._replace(**constants)
-    else:
-        agent.state = tuple(arrays)
+    restored = remade(agent.state, arrays)
+    constants = {"facts": agent.state.facts} if "facts" in names else {}
+    agent.state = restored._replace(**constants) if constants else restored
 
 
 def check_note(agent: IndexAgent | PolicyAgent, record: Record) -> None:

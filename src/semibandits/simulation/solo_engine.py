@@ -10,7 +10,7 @@ import numpy as np
 from semibandits import rng
 from semibandits.agent import PolicyAgent
 from semibandits.kernel import bound, foreign
-from semibandits.moves import Moved, Moves, bindings, make_room, oracle_text
+from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
 from semibandits.simulation import loop, solo
 from semibandits.simulation.parts import INDEX, Cannot, facts, in_chunks, keep, most_rounds, not_compiled, world
 from semibandits.simulation.task import Outcome, Task, Tick
@@ -142,9 +142,7 @@ class SoloEngine:
             curve=np.zeros((task.checkpoints.size, 1)),
             trace=np.zeros((rows, task.problem.max_size, 1), dtype=INDEX),
         )
-        copies = [array.copy() for array in self._start]
-        state = self._start._make(copies) if hasattr(self._start, "_make") else tuple(copies)
-        return run, state, room.work
+        return run, copied(self._start), room.work
 
 
 def _moves(policy: Policy, task: Task) -> Moves:
