@@ -73,6 +73,7 @@ def boosted(k: int) -> Scores:
     return scores
 
 
+@pytest.mark.long
 def test_regret_beside_a_plain_simulation() -> None:
     """A quarter less without the factor 2, and less by 7% with K+1 for K+2."""
     ours = regrets(top_k(MEANS, 2), policies.BGCTS(), horizon=400, runs=4000)

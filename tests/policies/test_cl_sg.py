@@ -56,6 +56,7 @@ def single(t: int, counts: Numbers, sums: Numbers, generator: np.random.Generato
     return scores
 
 
+@pytest.mark.long
 def test_regret_beside_a_plain_simulation() -> None:
     """A seventh more with gamma = 0.2, and nearly half as much again with a number for each item."""
     ours = regrets(top_k(MEANS, 2), policies.CLSG(), horizon=400, runs=4000)

@@ -106,6 +106,7 @@ def test_another_horizon_is_another_game_unless_anytime() -> None:
         assert solutions(policy, 200) == solutions(policy, 1000)
 
 
+@pytest.mark.long
 def test_regret_equals_a_plain_simulation() -> None:
     horizon = 400
 

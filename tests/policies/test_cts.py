@@ -118,6 +118,7 @@ def test_regret_beside_a_plain_simulation() -> None:
     agree(ours, theirs)
 
 
+@pytest.mark.long
 def test_regret_on_paths_beside_a_plain_simulation() -> None:
     """Two disjoint sets of five items, where others have printed 8.78 ± 2.56 (100 runs), median 3.
 

@@ -142,6 +142,7 @@ def discounted_scores(gamma: float, alpha: float) -> changing.Scores:
     return scores
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("gamma", "alpha"), [(0.98, 1.5), (0.95, 0.2)])
 def test_regret_against_a_plain_simulation(gamma: float, alpha: float) -> None:
     ours = changing.regrets(policies.Discounted(gamma, alpha), change=120, horizon=250, runs=4096)

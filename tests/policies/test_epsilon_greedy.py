@@ -109,6 +109,7 @@ def test_unseen_items_score_as_if_at_their_best() -> None:
     assert learner.scores().tolist() == [1.5, 3.0, 4.0]
 
 
+@pytest.mark.long
 def test_regret_equals_a_plain_simulation() -> None:
     def scores(t: int, estimates: Numbers, seen: list[list[float]], generator: np.random.Generator) -> Numbers:
         return generator.random(6) if generator.random() < min(1.0, 30.0 / t) else estimates

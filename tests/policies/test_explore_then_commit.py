@@ -140,6 +140,7 @@ def test_simulations_commit_to_the_best_of_what_they_saw(policy: ExploreThenComm
     assert rounds > 9 or len(committed) > 1
 
 
+@pytest.mark.long
 def test_regret_equals_a_plain_simulation() -> None:
     committed = np.zeros(6)
 

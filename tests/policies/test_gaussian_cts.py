@@ -62,6 +62,7 @@ def gaussian(t: int, counts: Numbers, sums: Numbers, generator: np.random.Genera
     return generator.normal(sums / counts, 0.5 / np.sqrt(counts))
 
 
+@pytest.mark.long
 def test_regret_beside_a_plain_simulation() -> None:
     """With sigma = 1/4 for 1/2 it would be a tenth less."""
     ours = regrets(top_k(MEANS, 2), policies.GaussianCTS(), horizon=400, runs=4000)

@@ -176,6 +176,7 @@ def simple_bound(p: float, d: float) -> float:
     return low
 
 
+@pytest.mark.long
 def test_regret_equals_a_plain_simulation() -> None:
     def scores(t: int, estimates: Numbers, seen: list[list[float]], generator: np.random.Generator) -> Numbers:
         return np.array([simple_bound(p, exploration(t) / len(x)) for p, x in zip(estimates, seen, strict=True)])

@@ -147,6 +147,7 @@ def window_scores(window: int, alpha: float) -> changing.Scores:
     return scores
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("window", "alpha"), [(60, 1.5), (25, 0.2)])
 def test_regret_against_a_plain_simulation(window: int, alpha: float) -> None:
     ours = changing.regrets(policies.SlidingWindow(window, alpha), change=120, horizon=250, runs=4096)

@@ -20,6 +20,9 @@ from worlds import PROBLEMS, Sum, Window, Wobbling
 
 ALIKE = {
     "K-path",
+    "beta",
+    "knapsack",
+    "assignment",
     "resampled",
     "cheapest tree",
     "forests",
@@ -75,7 +78,7 @@ def test_without_the_lane_pipeline_too(name: str) -> None:
     ("policy", "name"),
     [
         (Wobbling(), "crooked graph"),
-        (Wobbling(), "enumerated"),
+        long(Wobbling(), "enumerated"),
         (Sum(), "small top-k"),
         long(Wobbling(), "large top-k"),
         long(Sum(), "crooked graph"),

@@ -335,6 +335,7 @@ def test_weights_so_small_that_gaps_count_as_ties() -> None:
     assert below_every_bound(problem, result.rounds, result.regret[0]) > 5
 
 
+@pytest.mark.long
 def test_very_long_paths() -> None:
     found = theory.bounds(problems.k_path(60_000, 30_000, 900.0), N)
     assert "semibandits, B, amortised" in {bound.title for bound in found}
