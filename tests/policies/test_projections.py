@@ -15,6 +15,7 @@ from scipy import optimize, stats
 
 from hulls import starts
 from semibandits import problems, rng, sets
+from semibandits.kernel.selection import select
 from semibandits.policies import polytope, quota_projection, sampling
 from semibandits.policies.losses import Loss, loss_scale, same_size
 from semibandits.policies.quota_projection import entropy_in_group, grouped, hybrid_in_group, inf_in_group, quotas_of
@@ -192,9 +193,9 @@ def test_both_searches_of_hybrid(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_selection(values: list[float], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(values)))
     room = np.array(values)
-    found = quota_projection.smallest(room, room.size, k)
-    assert found == sorted(values)[k - 1]
-    assert room[: k - 1].max(initial=found) <= found <= room[k:].min(initial=found)
+    found = select(room, 0, room.size - 1, k - 1)
+    assert found == sorted(values, reverse=True)[k - 1]
+    assert room[: k - 1].min(initial=found) >= found >= room[k:].max(initial=found)
 
 
 # The sets' quotas

@@ -175,6 +175,7 @@ def test_engine_learner_and_plain_loop_agree(name: str, window: int) -> None:
     agree_everywhere(task(PROBLEMS[name], policies.SlidingWindow(window), horizon=300), runs=2)
 
 
+@pytest.mark.long
 def test_a_long_game_in_pieces_agrees_too() -> None:
     """The engine plays some rounds at a time, and the window reaches across."""
     agree_everywhere(task(PROBLEMS["crooked graph"], policies.SlidingWindow(700, alpha=0.1), horizon=3000), runs=1)

@@ -34,7 +34,7 @@ class OSMDState(NamedTuple):
     weights: Weights
     """Where all solutions are listed: x as a mean of them. Empty elsewhere."""
     facts: Weights
-    """η, the loss of x, ℓ = facts[1] - facts[2] x, and the lowest loss."""
+    """η, the loss of x, ℓ = facts[1] - facts[2] x, the lowest loss, and 1 for INF, 0 for the entropy."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +94,9 @@ class OSMD(Moved):
             hull = polytope.hull(feasible, "OSMD")
             weights, point = polytope.minimum(hull, np.zeros(game.n_items), self._rule)
         loss = loss_scale(game, feasible)
-        return OSMDState(point, weights, np.array([self._rate(game, feasible), *loss, loss.lowest]))
+        return OSMDState(
+            point, weights, np.array([self._rate(game, feasible), *loss, loss.lowest, self.regulariser == "inf"])
+        )
 
     def _rate(self, game: Game, feasible: FeasibleSet) -> float:
         if self.eta is not None:
@@ -114,10 +116,9 @@ class OSMD(Moved):
         if quotas is None:
             return None
         data = grouped(quotas)
-        entropy = self.regulariser == "entropy"
         return Moves(
-            _choose_by_entropy if entropy else _choose_by_inf,
-            _learn_by_entropy if entropy else _learn_by_inf,
+            _choose,
+            _learn,
             data,
             note="chosen" if quotas.exact else "all",
             numbers=room(data) + 2 * data.sizes.size,
@@ -139,7 +140,7 @@ class OSMD(Moved):
     ) -> State:
         if quotas_of(feasible) is not None:
             return super().learn(state, feasible, round, items, weights, note, key)
-        eta, at_zero, slope, lowest = state.facts
+        eta, at_zero, slope, lowest, _ = state.facts
         losses = np.full(state.point.size, lowest * (note[:, 1].sum() if items.size else 1.0))
         losses[items] += (at_zero - slope * weights - lowest) / note[:, 0]
         x = state.point
@@ -148,8 +149,8 @@ class OSMD(Moved):
         return state._replace(point=point, weights=mean)
 
 
-def _choose_by_entropy(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    point = state[0]
+def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
+    point, _, facts = state
     members, starts, _, sizes, quota = data
     x = work[2]
     for item in range(len(x)):
@@ -159,12 +160,12 @@ def _choose_by_entropy(state: Any, out: Any, note: Any, round: int, key: Any, da
         begin, end = starts[g], starts[g + 1]
         if not fits(x, members, begin, end, sizes[g], quota[0]):
             for i in range(begin, end):
-                x[members[i]] = -ln(x[members[i]])
-            entropy_in_group(x, x, members, begin, end, sizes[g], quota[0], work[0])
+                x[members[i]] = downhill(x[members[i]], facts)
+            project(x, x, members, begin, end, sizes[g], quota[0], work[0], facts)
     return systematic(x, out, note, data, key, work[0], work[1])
 
 
-def _learn_by_entropy(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
+def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
     point, _, facts = state
     members, starts, _, sizes, quota = data
     if len(note) == 0 and len(items) > 0:
@@ -172,40 +173,22 @@ def _learn_by_entropy(state: Any, items: Any, x: Any, note: Any, round: int, key
     slope = work[2]
     shift = facts[0] * facts[3] * told(items, note, data)
     for i in range(len(members)):
-        slope[members[i]] = shift - ln(point[members[i]])
+        slope[members[i]] = shift + downhill(point[members[i]], facts)
     add_losses(slope, items, x, note, data, facts)
     for g in range(len(sizes)):
-        entropy_in_group(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[0], work[0])
+        project(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[0], work[0], facts)
 
 
-def _choose_by_inf(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    point = state[0]
-    members, starts, _, sizes, quota = data
-    x = work[2]
-    for item in range(len(x)):
-        x[item] = point[item]
-    settle(x, data)
-    for g in range(len(sizes)):
-        begin, end = starts[g], starts[g + 1]
-        if not fits(x, members, begin, end, sizes[g], quota[0]):
-            for i in range(begin, end):
-                x[members[i]] = 1.0 / sqrt(x[members[i]])
-            inf_in_group(x, x, members, begin, end, sizes[g], quota[0], work[0])
-    return systematic(x, out, note, data, key, work[0], work[1])
+def downhill(x: Any, facts: Any) -> Any:
+    """-F' of one item."""
+    return 1.0 / sqrt(x) if facts[4] == 1.0 else -ln(x)
 
 
-def _learn_by_inf(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
-    point, _, facts = state
-    members, starts, _, sizes, quota = data
-    if len(note) == 0 and len(items) > 0:
-        return
-    slope = work[2]
-    shift = facts[0] * facts[3] * told(items, note, data)
-    for i in range(len(members)):
-        slope[members[i]] = 1.0 / sqrt(point[members[i]]) + shift
-    add_losses(slope, items, x, note, data, facts)
-    for g in range(len(sizes)):
-        inf_in_group(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[0], work[0])
+def project(c: Any, x: Any, members: Any, begin: int, end: int, k: int, exact: int, room: Any, facts: Any) -> None:
+    if facts[4] == 1.0:
+        inf_in_group(c, x, members, begin, end, k, exact, room)
+    else:
+        entropy_in_group(c, x, members, begin, end, k, exact, room)
 
 
 def add_losses(slope: Any, items: Any, x: Any, note: Any, data: Any, facts: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semibandits.kernel import exp, ln, sqrt
+from semibandits.kernel.selection import select
 from semibandits.structure import ALWAYS, NEVER, Quotas
 from semibandits.types import Arrays, FeasibleSet, Items, up_to_date
 
@@ -117,8 +118,8 @@ def entropy_in_group(c: Any, x: Any, members: Any, begin: int, end: int, k: int,
                 x[members[begin + i]] = max(room[i], LEAST)
             return
     for i in range(n):
-        room[i] = c[members[begin + i]]
-    tau = smallest(room, n, k)
+        room[i] = -c[members[begin + i]]
+    tau = -select(room, 0, n - 1, k - 1)
     for i in range(n):
         room[i] = exp(min(max(tau - c[members[begin + i]], -FARTHEST), FARTHEST))
     a = 0.0
@@ -156,8 +157,8 @@ def inf_in_group(c: Any, x: Any, members: Any, begin: int, end: int, k: int, exa
                 x[members[i]] = inf_share(c[members[i]])
             return
     for i in range(n):
-        room[i] = c[members[begin + i]]
-    tau = smallest(room, n, k)
+        room[i] = -c[members[begin + i]]
+    tau = -select(room, 0, n - 1, k - 1)
     low, high = 1.0, sqrt(n - k + 1.0)
     nu = min(max(tau, low), high)
     for _ in range(STEPS):
@@ -218,11 +219,11 @@ def hybrid_in_group(
                 x[members[begin + i]] = 1.0
             return
     for i in range(n):
-        room[i] = c[members[begin + i]]
-    tau = smallest(room, n, k)
-    after = room[k]
+        room[i] = -c[members[begin + i]]
+    tau = -select(room, 0, n - 1, k - 1)
+    after = -room[k]
     for i in range(k + 1, n):
-        after = min(after, room[i])
+        after = min(after, -room[i])
     low = hybrid_slope(sqrt((k + 1.0) / k) - 1.0, gamma) - (after - tau)
     high = hybrid_slope(sqrt(n - k + 1.0) - 1.0, gamma)
     nu = min(max(guess + tau, low), high)
@@ -340,31 +341,3 @@ def hybrid_root(z: Any, gamma: Any, y: Any) -> Any:
         if abs(error) <= 1e-9 * gamma:
             break
     return y
-
-
-def smallest(values: Any, n: int, k: int) -> Any:
-    """The k-th smallest of values[:n]; none before its place is larger then, none after it smaller.
-
-    Selection by parts (Hoare 1961).
-    """
-    low, high, place = 0, n - 1, k - 1
-    while low < high:
-        one, two, three = values[low], values[(low + high) >> 1], values[high]
-        pivot = max(min(one, two), min(max(one, two), three))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            break
-    return values[place]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from semibandits.kernel import LANES, lane_loops, lowest_bit, score_of
+from semibandits.kernel.selection import select
 from semibandits.sets.lanes import ascending
-from semibandits.sets.top_k_single import select
 from semibandits.types import Arrays, Solver, Weights
 
 INSERTION = 12
