@@ -271,7 +271,8 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
         name = Path(ALL[mutant][0]).stem
         hunters = [f"tests/policies/test_{HUNTED_IN.get(name, name)}.py"]
     if mutant in SOLO_MUTANTS:
-        hunters = ["tests/simulation/test_solo_engine.py", "tests/simulation/test_bandit_feedback.py"]
+        hunters = ["tests/environments/test_adversarial.py", "tests/simulation/test_solo_engine.py"]
+        hunters.append("tests/simulation/test_bandit_feedback.py")
     if mutant in ENGINE_MUTANTS:
         hunters = ["tests/simulation/test_engine.py", "-k", "agree or users"]
     result = hunt(tmp_path, ALL[mutant], hunters)

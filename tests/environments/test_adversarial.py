@@ -1,5 +1,6 @@
 """Tables of losses, read as they are; the sequences that are hard, and for whom."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -99,18 +100,18 @@ def test_regret_is_that_against_the_best_in_hindsight(sense: Any) -> None:
     losses = np.random.default_rng(8).random((300, 5)) * [1.0, 0.8, 1.0, 0.9, 0.7]
     problem = Problem(sets.TopK(5, 2), environments.Adversarial(losses), sense)
     asked: dict[str, Any] = {"horizon": 200, "runs": 3, "seed": 1, "regret": "static", "checkpoints": [50, 200]}
+    players = [policies.CombUCB1(), policies.OSMD()]
     fast, slow = (
-        simulate(problem, policies.CombUCB1(), **asked, record="solutions", engine=engine)
-        for engine in ("compiled", "plain")
+        simulate(problem, players, **asked, record="solutions", engine=engine) for engine in ("compiled", "plain")
     )
     np.testing.assert_array_equal(fast.regret, slow.regret)
     sign = 1.0 if sense == "min" else -1.0
     best = np.argsort(sign * losses[:200].sum(axis=0))[:2]
     assert fast.solutions is not None
-    for run in range(3):
-        paid = np.take_along_axis(losses[:200], fast.solutions[0, run].astype(np.int64), axis=1).sum(axis=1)
+    for player, run in itertools.product(range(2), range(3)):
+        paid = np.take_along_axis(losses[:200], fast.solutions[player, run].astype(np.int64), axis=1).sum(axis=1)
         regrets = sign * np.cumsum(paid - losses[:200, best].sum(axis=1))
-        np.testing.assert_allclose(fast.regret[0, run], regrets[[49, 199]], rtol=1e-12)
+        np.testing.assert_allclose(fast.regret[player, run], regrets[[49, 199]], rtol=1e-12)
     with pytest.raises(errors.EndOfTable, match="horizon 301"):
         simulate(problem, policies.CombUCB1(), horizon=301, runs=1, seed=1, regret="static")
 
