@@ -3,13 +3,15 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from semibandits.policies import sampling
+from semibandits import Learner
+from semibandits.policies import from_hull, sampling
 from semibandits.types import FeasibleSet, Game, Items, Policy
 
 Numbers = NDArray[np.float64]
@@ -47,7 +49,7 @@ def draws(
 
 
 def listed_draws(
-    policy: Policy, module: Any, state: Any, feasible: FeasibleSet, round: int, monkeypatch: pytest.MonkeyPatch
+    policy: Policy, state: Any, feasible: FeasibleSet, round: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[float, Items, Numbers]]:
     """The same where all solutions are listed."""
     found = []
@@ -59,7 +61,7 @@ def listed_draws(
             known[0] = weights
             return j
 
-        monkeypatch.setattr(module, "one_of", this)
+        monkeypatch.setattr(from_hull, "one_of", this)
         items, note = policy.choose(state, feasible, round, 0)
         found.append((float(known[0][j]), items, note))
         j += 1
@@ -99,3 +101,21 @@ def play_many(
         losses = 1.0 - (generator.random((runs, n)) < means).astype(np.float64)
         state = learn(t, state, x, chosen, losses)
     return regret
+
+
+def saved_goes_on(policy: Policy, feasible: FeasibleSet, folder: Path) -> Learner:
+    """A learner saved with a decision outstanding decides as its copy does, once both have had the feedback."""
+    learner = Learner(feasible, policy, seed=5)
+    generator = np.random.default_rng(1)
+    for _ in range(10):
+        decision = learner.ask()
+        learner.tell(decision.id, generator.random(decision.items.size))
+    late = learner.ask()
+    learner.save(folder / "state.json")
+    again = Learner.load(folder / "state.json", feasible)
+    for one in (learner, again):
+        one.tell(late.id, {int(late.items[1]): 0.25})
+        one.tell(late.id, {int(item): 0.75 for item in late.items if item != late.items[1]})
+    for _ in range(5):
+        assert learner.ask().items.tolist() == again.ask().items.tolist()
+    return learner

@@ -67,8 +67,7 @@ def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 2
     """The same choices, notes, scores and states, bit for bit; feedback late, in parts, and on nothing."""
     state = policy.start(Game(feasible.n_items, feasible.max_size, 500, feasible.signed, offset), feasible)
     moves = policy.moves(feasible)
-    if moves is None:
-        pytest.skip("it has no text for this set")
+    assert moves is not None
     plain, machine = started(moves, feasible, math.inf), started(moves, feasible, 0.0)
     generator, late = np.random.default_rng(7), []
     for round in range(1, rounds + 1):
@@ -103,7 +102,12 @@ def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 2
 
 
 SOON = (("FPL", "costs"), ("COMBAND", "listed"))
-PAIRS = [(policy, name) for policy in LIVE for name in WIDE_PROBLEMS if policy != "AESCB"]
+PAIRS = [
+    (policy, name)
+    for policy in LIVE
+    for name, problem in WIDE_PROBLEMS.items()
+    if policy != "AESCB" and (not policy.startswith(("HYBRID", "OSMD")) or problem.feasible.quotas() is not None)
+]
 PAIRS += [("AESCB", "top-k"), ("AESCB", "grid"), ("AESCB", "costs"), ("AESCB", "restricted top-k")]
 
 

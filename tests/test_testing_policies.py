@@ -9,7 +9,8 @@ from semibandits.errors import ConformanceError
 from semibandits.rng import below
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet, Game, Items, Note, Policy, State, Weights
-from wide import Lottery, Sums, Tally
+from tasks import long
+from wide import LIVE, Lottery, Sums, Tally
 
 
 @pytest.mark.parametrize("policy", [Lottery(), Sums()], ids=repr)
@@ -172,3 +173,8 @@ class Bare(Lottery):
 def test_check_policy_finds_a_state_that_could_not_be_saved() -> None:
     with pytest.raises(ConformanceError, match="NumPy arrays"):
         check_policy(Bare(), trials=20)
+
+
+@pytest.mark.parametrize("name", [name if name.startswith("CombLin") else long(name) for name in LIVE])
+def test_our_own_keep_the_contract(name: str) -> None:
+    check_policy(LIVE[name](8), trials=20)

@@ -11,8 +11,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-import semibandits.moves
-from semibandits import Learner, policies, problems, rng, sets
+from semibandits import Learner, moves, policies, problems, rng, sets
 from semibandits.errors import BadArgument
 from semibandits.experiments import neighbours
 from semibandits.experiments.neighbours import Line, Measured, Panel, exponent, mean, ratio
@@ -159,7 +158,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Nothing is compiled. Gives the same as `simulate`."""
     slow = functools.partial(simulate, engine="plain", threads=1)
     monkeypatch.setattr(neighbours, "simulate", slow)
-    monkeypatch.setattr(semibandits.moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(moves, "PATIENCE", math.inf)
     return slow
 
 

@@ -16,7 +16,6 @@ from many_plays import near
 from semibandits import errors, moves, policies, rng, sets
 from semibandits.kernel import compiled
 from semibandits.policies import comb_lin
-from semibandits.testing import check_policy
 from semibandits.types import Game
 
 Numbers = NDArray[np.float64]
@@ -398,8 +397,3 @@ def test_extreme_numbers_stay_numbers(kind: Any) -> None:
         state = warmed(policy, feasible, Game(3, 2), rounds=20)
         assert np.isfinite(maximised(policy, state, feasible, 21, 7)).all()
         assert all(np.isfinite(array).all() for array in state)
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_the_contract(kind: Any) -> None:
-    check_policy(kind(features(8, 3)), trials=20)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import semibandits.moves
-from hulls import draws, game, listed_draws, play_many
+from hulls import draws, game, listed_draws, play_many, saved_goes_on
 from many_plays import near, refuses, top_k
 from plain_play import agree
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets
-from semibandits.policies import hybrid
 from semibandits.policies.hybrid import HYBRID, HybridState
 from semibandits.simulation import simulate
 from semibandits.testing import check_policy
@@ -180,7 +179,7 @@ def all_draws(
     state: HybridState, feasible: FeasibleSet, round: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[float, Any, Note]]:
     if feasible.quotas() is None:
-        return listed_draws(HYBRID(), hybrid, state, feasible, round, monkeypatch)
+        return listed_draws(HYBRID(), state, feasible, round, monkeypatch)
     x = np.zeros(feasible.n_items)
     for t in range(1, 100):
         items, note = HYBRID().choose(state, feasible, round, rng.key(1, 0, t, 1))
@@ -359,19 +358,7 @@ def test_it_keeps_the_contract(feasible: FeasibleSet) -> None:
 
 @pytest.mark.parametrize("feasible", [sets.TopK(5, 2), sets.GridPaths(2)], ids=str)
 def test_a_saved_learner_goes_on(feasible: FeasibleSet, tmp_path: Path) -> None:
-    learner = Learner(feasible, HYBRID(gamma=0.5), seed=5)
-    generator = np.random.default_rng(1)
-    for _ in range(10):
-        decision = learner.ask()
-        learner.tell(decision.id, generator.random(decision.items.size))
-    late = learner.ask()
-    learner.save(tmp_path / "state.json")
-    again = Learner.load(tmp_path / "state.json", feasible)
-    for one in (learner, again):
-        one.tell(late.id, {int(late.items[1]): 0.25})
-        one.tell(late.id, {int(item): 0.75 for item in late.items if item != late.items[1]})
-    for _ in range(5):
-        assert learner.ask().items.tolist() == again.ask().items.tolist()
+    learner = saved_goes_on(HYBRID(gamma=0.5), feasible, tmp_path)
     with pytest.raises(errors.Unsupported, match="the chance that each item had"):
         learner.observe([0], [0.5])
 

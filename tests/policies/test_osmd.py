@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 import semibandits.moves
-from hulls import draws, game, listed_draws, play_many
+from hulls import draws, game, listed_draws, play_many, saved_goes_on
 from many_plays import NOT_POSITIVE, refuses, top_k
 from plain_play import agree
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets
@@ -195,7 +195,7 @@ def test_estimates_are_unbiased(feasible: FeasibleSet, offset: float, monkeypatc
     equal = len({len(one) for one in feasible.listed(100) or []}) == 1
     losses = 1.0 - weights if equal else -(weights + offset) / max(abs(offset), abs(1.0 + offset))
     if feasible.quotas() is None:
-        found = listed_draws(policy, osmd, state, feasible, 1, monkeypatch)
+        found = listed_draws(policy, state, feasible, 1, monkeypatch)
     else:
         found = draws(policy, state, feasible, 1, state.point, monkeypatch)
     estimate, total = np.zeros(feasible.n_items), 0.0
@@ -356,19 +356,7 @@ def test_it_keeps_the_contract(kind: Regulariser, feasible: FeasibleSet) -> None
 
 @pytest.mark.parametrize("feasible", [sets.TopK(5, 2), sets.GridPaths(2)], ids=str)
 def test_a_saved_learner_goes_on(feasible: FeasibleSet, tmp_path: Path) -> None:
-    learner = Learner(feasible, OSMD("inf", eta=0.2), seed=5)
-    generator = np.random.default_rng(1)
-    for _ in range(10):
-        decision = learner.ask()
-        learner.tell(decision.id, generator.random(decision.items.size))
-    late = learner.ask()
-    learner.save(tmp_path / "state.json")
-    again = Learner.load(tmp_path / "state.json", feasible)
-    for one in (learner, again):
-        one.tell(late.id, {int(late.items[1]): 0.25})
-        one.tell(late.id, {int(item): 0.75 for item in late.items if item != late.items[1]})
-    for _ in range(5):
-        assert learner.ask().items.tolist() == again.ask().items.tolist()
+    saved_goes_on(OSMD("inf", eta=0.2), feasible, tmp_path)
 
 
 def test_what_it_refuses() -> None:

@@ -15,7 +15,6 @@ from scipy import optimize, stats
 
 from hulls import starts
 from semibandits import problems, rng, sets
-from semibandits.kernel.selection import select
 from semibandits.policies import polytope, quota_projection, sampling
 from semibandits.policies.losses import Loss, loss_scale, same_size
 from semibandits.policies.quota_projection import entropy_in_group, grouped, hybrid_in_group, inf_in_group, quotas_of
@@ -186,16 +185,6 @@ def test_both_searches_of_hybrid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quota_projection, "TOGETHER", 0)
     for one, (_, k, _, c) in zip(together, some, strict=True):
         np.testing.assert_allclose(projected("hybrid", c, k), one, rtol=1e-11)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30), st.data())
-def test_selection(values: list[float], data: st.DataObject) -> None:
-    k = data.draw(st.integers(1, len(values)))
-    room = np.array(values)
-    found = select(room, 0, room.size - 1, k - 1)
-    assert found == sorted(values, reverse=True)[k - 1]
-    assert room[: k - 1].min(initial=found) >= found >= room[k:].max(initial=found)
 
 
 # The sets' quotas

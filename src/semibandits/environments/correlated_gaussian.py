@@ -5,14 +5,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.covariance import check_covariance
 from semibandits.draws import normal
 from semibandits.environments.base import check_bounds, check_vector, check_vectors
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
 from semibandits.types import Arrays, Bounds, Environment, Scalar, Weights
-
-SINGULAR = 1e-12
-"""An eigenvalue that is less of the largest one counts as 0."""
 
 
 class CorrelatedGaussian(Environment):
@@ -32,7 +30,10 @@ class CorrelatedGaussian(Environment):
     def __init__(self, means: ArrayLike, covariance: ArrayLike, bounds: Bounds = (0.0, 1.0)) -> None:
         self.centres = check_vector("means", means)
         self.n_items = self.centres.size
-        self.covariance = _check_covariance(covariance, self.n_items)
+        self.covariance = check_covariance(covariance, "; items that move together exactly are groups= elsewhere")
+        if len(self.covariance) != self.n_items:
+            n = self.n_items
+            raise BadArgument(f"covariance must have shape ({n}, {n}), one row per item, got {self.covariance.shape}")
         self.bounds = check_bounds(bounds)
         self.means = _clipped_means(self.centres, np.sqrt(np.diag(self.covariance)), *self.bounds)
         self.independent = not (self.covariance - np.diag(np.diag(self.covariance))).any()
@@ -82,37 +83,6 @@ def _clipped_means(centres: Weights, sigma: Weights, lo: float, hi: float) -> We
         return np.maximum(excess, 0.0)
 
     return np.clip(np.clip(centres, lo, hi) + sigma * (g(lo) - g(hi)), lo, hi)
-
-
-def _check_covariance(covariance: ArrayLike, n_items: int) -> Weights:
-    try:
-        matrix = np.array(covariance)
-    except ValueError as error:
-        raise BadArgument(f"covariance must be a matrix of numbers, got {covariance!r:.200}") from error
-    if matrix.dtype.kind not in "fiu":
-        raise BadArgument(f"covariance must be a matrix of numbers, got {covariance!r:.200}")
-    if matrix.shape != (n_items, n_items):
-        raise BadArgument(f"covariance must have shape ({n_items}, {n_items}), one row per item, got {matrix.shape}")
-    matrix = matrix.astype(np.float64)
-    finite = np.isfinite(matrix)
-    if not finite.all():
-        i, j = (int(index) for index in np.argwhere(~finite)[0])
-        raise BadArgument(f"covariance must be finite, got {matrix[i, j]} for items {i} and {j}")
-    differ = np.abs(matrix - matrix.T) > 1e-9 * np.abs(matrix).max()
-    if differ.any():
-        i, j = (int(index) for index in np.argwhere(differ)[0])
-        raise BadArgument(
-            f"covariance must be symmetric, got {matrix[i, j]} for items {i} and {j}, {matrix[j, i]} for {j} and {i}"
-        )
-    matrix = 0.5 * matrix + 0.5 * matrix.T
-    eigenvalues = np.linalg.eigvalsh(matrix)
-    if not eigenvalues[0] > SINGULAR * eigenvalues[-1]:
-        raise BadArgument(
-            f"covariance must be positive definite, its smallest eigenvalue is {eigenvalues[0]:.3g} and its largest "
-            f"{eigenvalues[-1]:.3g}: add a little to its diagonal; for items that move together exactly, other "
-            "environments have groups="
-        )
-    return matrix
 
 
 def _factor(covariance: Weights) -> Weights:

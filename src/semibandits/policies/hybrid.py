@@ -1,18 +1,19 @@
 """HYBRID: one policy for weights that are random and for weights chosen by an adversary (Zimmert, Luo and Wei 2019)."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from semibandits.errors import BadArgument
 from semibandits.kernel import sqrt
-from semibandits.moves import Moved, Moves
 from semibandits.policies import checks, polytope
+from semibandits.policies.from_hull import FromHull
 from semibandits.policies.losses import loss_scale, same_size
-from semibandits.policies.quota_projection import grouped, hybrid_in_group, hybrid_slope, quotas_of, room, settle
-from semibandits.policies.sampling import chance, chances_noted, one_of, systematic, told
+from semibandits.policies.quota_projection import hybrid_in_group, hybrid_slope, quotas_of, settle
+from semibandits.policies.sampling import chance, systematic, told
 from semibandits.types import FeasibleSet, Game, Items, Note, State, Weights
 
 
@@ -28,7 +29,7 @@ class HybridState(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class HYBRID(Moved):
+class HYBRID(FromHull):
     """Follows the regularised leader over the convex hull of the solutions, and draws a solution of that mean:
 
         x_t = argmin <x, L̂_{t-1}> + sqrt(t) Σ_e -sqrt(x_e) + γ (1 - x_e) log(1 - x_e)
@@ -52,17 +53,11 @@ class HYBRID(Moved):
 
     gamma: float | None = None
 
-    needs_note: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         if self.gamma is not None:
             if not 1e-3 <= checks.positive("gamma", self.gamma) <= 1.0:
                 raise BadArgument(f"gamma must be between 0.001 and 1, got {self.gamma!r:.100}")
             object.__setattr__(self, "gamma", float(self.gamma))
-
-    def check(self, feasible: FeasibleSet) -> None:
-        if quotas_of(feasible) is None:
-            polytope.hull(feasible, "HYBRID")
 
     def start(self, game: Game, feasible: FeasibleSet) -> HybridState:
         self.check(feasible)
@@ -74,37 +69,17 @@ class HYBRID(Moved):
         multipliers = np.zeros(0 if quotas is None else quotas.sizes.size)
         return HybridState(np.zeros(game.n_items), np.array([gamma, loss.at_zero, loss.slope]), multipliers)
 
-    def moves(self, feasible: FeasibleSet) -> Moves | None:
-        quotas = quotas_of(feasible)
-        if quotas is None:
-            return None
-        data = grouped(quotas)
-        return Moves(
-            _choose,
-            _learn,
-            data,
-            note="chosen" if quotas.exact else "all",
-            numbers=room(data) + 2 * data.sizes.size,
-            integers=data.sizes.size,
-        )
+    @property
+    def texts(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        return _choose, _learn
 
-    def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
-        if quotas_of(feasible) is not None:
-            return super().choose(state, feasible, round, key)
-        hull = polytope.hull(feasible, "HYBRID")
-        rule = polytope.hybrid(float(state.facts[0]))
-        weights, x = polytope.minimum(hull, state.losses / math.sqrt(round), rule)
-        items = hull.listing.solution(one_of(weights, key))
-        return items.copy(), chances_noted(x, items)
+    def mean(self, state: State, hull: polytope.Hull, round: int) -> tuple[Weights, Weights]:
+        return polytope.minimum(hull, state.losses / math.sqrt(round), polytope.hybrid(float(state.facts[0])))
 
-    def learn(
-        self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
-    ) -> State:
-        if quotas_of(feasible) is not None:
-            return super().learn(state, feasible, round, items, weights, note, key)
+    def learned(self, state: State, hull: polytope.Hull, items: Items, x: Weights, note: Note) -> State:
         _, at_zero, slope = state.facts
         losses = state.losses - (note[:, 1].sum() if items.size else 1.0)
-        losses[items] += (at_zero - slope * weights + 1.0) / note[:, 0]
+        losses[items] += (at_zero - slope * x + 1.0) / note[:, 0]
         return state._replace(losses=losses)
 
 

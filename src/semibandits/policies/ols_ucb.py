@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits.covariance import check_covariance
 from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt
 from semibandits.moves import Moved, Moves
@@ -16,7 +17,6 @@ from semibandits.types import FeasibleSet, Game, Weights
 
 LARGEST = 0.25
 """No two numbers in [0, 1] have a larger covariance."""
-SINGULAR = 1e-12
 INSTEAD = (
     f"OLSUCB plays on sets of at most {MOST_SOLUTIONS:,} solutions; "
     "CombUCB1 and KLUCB need nothing but the set's oracle, and hold for dependent items"
@@ -115,38 +115,13 @@ class OLSUCB(Moved):
 
 
 def _checked(given: Any) -> tuple[tuple[float, ...], ...]:
-    """A positive definite matrix, as rows of numbers; an error that says what is wrong with it."""
-    try:
-        matrix = np.array(given)
-    except ValueError as error:
-        raise BadArgument(f"covariance must be a square matrix of numbers, got {given!r:.100}") from error
-    if matrix.dtype.kind not in "iuf" or isinstance(given, np.ma.MaskedArray):
-        raise BadArgument(f"covariance must be a square matrix of numbers, got {given!r:.100}")
-    matrix = matrix.astype(np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise BadArgument(f"covariance must be a square matrix, a row for each item, got the shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
-        raise BadArgument(f"covariance must be finite, got {matrix[i, j]} for items {i} and {j}")
+    """A positive definite matrix, as rows of numbers."""
+    matrix = check_covariance(given, ", or leave it out to have it estimated")
     largest = float(np.abs(matrix).max())
     if largest > 1.0:
         raise BadArgument(
             "covariance must be that of weights in [0, 1], at most 1/4: divide it by the square of the width of the "
             f"bounds; got {largest:g}"
-        )
-    off = np.abs(matrix - matrix.T)
-    if off.max() > 1e-9 * largest:
-        i, j = np.unravel_index(int(off.argmax()), off.shape)
-        raise BadArgument(
-            f"covariance must be symmetric, got {matrix[i, j]} for items {i} and {j} but {matrix[j, i]} for {j} and {i}"
-        )
-    matrix = 0.5 * (matrix + matrix.T)
-    lowest = float(np.linalg.eigvalsh(matrix)[0])
-    if lowest <= SINGULAR * largest:
-        kind = "singular" if lowest >= -SINGULAR * largest else "not positive definite"
-        raise BadArgument(
-            f"covariance must be positive definite, got one that is {kind}, of smallest eigenvalue {lowest:.3g}: "
-            "add a little to its diagonal, or leave it out to have it estimated"
         )
     return tuple(tuple(row) for row in matrix.tolist())
 

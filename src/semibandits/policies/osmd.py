@@ -1,14 +1,15 @@
 """Online stochastic mirror descent, for losses chosen by an adversary (Audibert, Bubeck and Lugosi 2014)."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from semibandits.kernel import ln, sqrt
-from semibandits.moves import Moved, Moves
 from semibandits.policies import checks, polytope
+from semibandits.policies.from_hull import FromHull
 from semibandits.policies.losses import loss_scale, same_size
 from semibandits.policies.quota_projection import (
     entropy_in_group,
@@ -17,10 +18,9 @@ from semibandits.policies.quota_projection import (
     grouped,
     inf_in_group,
     quotas_of,
-    room,
     settle,
 )
-from semibandits.policies.sampling import chance, chances_noted, one_of, systematic, told
+from semibandits.policies.sampling import chance, systematic, told
 from semibandits.types import FeasibleSet, Game, Items, Note, State, Weights, check_choice
 
 Regulariser: TypeAlias = Literal["entropy", "inf"]
@@ -38,7 +38,7 @@ class OSMDState(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class OSMD(Moved):
+class OSMD(FromHull):
     """A point x_t moves through the convex hull of the solutions; the solution that is chosen is drawn with this mean.
 
         ℓ̂_t(e) = ℓ_t(e) 1{e chosen} / x_t(e)
@@ -70,7 +70,6 @@ class OSMD(Moved):
     regulariser: Regulariser = "entropy"
     eta: float | None = None
 
-    needs_note: ClassVar[bool] = True
     instead_of_horizon: ClassVar[str] = ": give eta=, or take HYBRID, which needs no horizon"
 
     def __post_init__(self) -> None:
@@ -82,16 +81,12 @@ class OSMD(Moved):
     def needs_horizon(self) -> bool:  # type: ignore[override]
         return self.eta is None
 
-    def check(self, feasible: FeasibleSet) -> None:
-        if quotas_of(feasible) is None:
-            polytope.hull(feasible, "OSMD")
-
     def start(self, game: Game, feasible: FeasibleSet) -> OSMDState:
         quotas = quotas_of(feasible)
         if quotas is not None:
             point, weights = even_point(grouped(quotas)), np.zeros(0)
         else:
-            hull = polytope.hull(feasible, "OSMD")
+            hull = self.hull(feasible)
             weights, point = polytope.minimum(hull, np.zeros(game.n_items), self._rule)
         loss = loss_scale(game, feasible)
         return OSMDState(
@@ -111,41 +106,22 @@ class OSMD(Moved):
     def _rule(self) -> polytope.Rule:
         return polytope.ENTROPY if self.regulariser == "entropy" else polytope.INF
 
-    def moves(self, feasible: FeasibleSet) -> Moves | None:
-        quotas = quotas_of(feasible)
-        if quotas is None:
-            return None
-        data = grouped(quotas)
-        return Moves(
-            _choose,
-            _learn,
-            data,
-            note="chosen" if quotas.exact else "all",
-            numbers=room(data) + 2 * data.sizes.size,
-            integers=data.sizes.size,
-        )
+    @property
+    def texts(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        return _choose, _learn
 
-    def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
-        if quotas_of(feasible) is not None:
-            return super().choose(state, feasible, round, key)
-        hull = polytope.hull(feasible, "OSMD")
-        weights, x = state.weights, state.point
-        if not hull.is_whole(x, weights):
-            weights, x = polytope.minimum(hull, -self._rule.slope(x, 1.0 - x), self._rule)
-        items = hull.listing.solution(one_of(weights, key))
-        return items.copy(), chances_noted(x, items)
+    def mean(self, state: State, hull: polytope.Hull, round: int) -> tuple[Weights, Weights]:
+        x = state.point
+        if hull.is_whole(x, state.weights):
+            return state.weights, x
+        return polytope.minimum(hull, -self._rule.slope(x, 1.0 - x), self._rule)
 
-    def learn(
-        self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
-    ) -> State:
-        if quotas_of(feasible) is not None:
-            return super().learn(state, feasible, round, items, weights, note, key)
+    def learned(self, state: State, hull: polytope.Hull, items: Items, x: Weights, note: Note) -> State:
         eta, at_zero, slope, lowest, _ = state.facts
         losses = np.full(state.point.size, lowest * (note[:, 1].sum() if items.size else 1.0))
-        losses[items] += (at_zero - slope * weights - lowest) / note[:, 0]
-        x = state.point
-        goal = eta * losses - self._rule.slope(x, 1.0 - x)
-        mean, point = polytope.minimum(polytope.hull(feasible, "OSMD"), goal, self._rule)
+        losses[items] += (at_zero - slope * x - lowest) / note[:, 0]
+        goal = eta * losses - self._rule.slope(state.point, 1.0 - state.point)
+        mean, point = polytope.minimum(hull, goal, self._rule)
         return state._replace(point=point, weights=mean)
 
 
