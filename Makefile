@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test test-all lint bench random clean
+.PHONY: reproduce test test-all lint docs bench random clean
 
 reproduce: $(VENV)/core.stamp
 	$(BIN)/semibandits reproduce
@@ -13,6 +13,10 @@ test: lint
 
 test-all: lint
 	$(BIN)/pytest -q
+
+# Written to build/docs; a warning is an error.
+docs: $(VENV)/dev.stamp
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -34,7 +38,7 @@ random: $(VENV)/core.stamp
 
 $(VENV)/core.stamp: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,frames]"
 	touch $@
 
 $(VENV)/dev.stamp: pyproject.toml
@@ -43,4 +47,4 @@ $(VENV)/dev.stamp: pyproject.toml
 	touch $@ $(VENV)/core.stamp
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist reproduction

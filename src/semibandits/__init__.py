@@ -1,11 +1,19 @@
-"""Stochastic combinatorial semi-bandits: pick a feasible subset, see what each item was worth, pick better."""
+"""Stochastic combinatorial semi-bandits: pick a feasible subset, see what each item was worth, pick better.
 
-from semibandits import environments, errors, policies, problems, rng, sets, testing, theory
-from semibandits.errors import SemiBanditError
-from semibandits.learner import Learner
-from semibandits.problem import Problem
-from semibandits.simulation import SimulationResult, simulate
-from semibandits.types import Decision, Environment, FeasibleSet, IndexPolicy, Policy
+Everything here is imported when it is first used, so that the command line is quick to answer.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semibandits import environments, errors, policies, problems, rng, sets, testing, theory
+    from semibandits.errors import SemiBanditError
+    from semibandits.learner import Learner
+    from semibandits.problem import Problem
+    from semibandits.simulation.result import SimulationResult
+    from semibandits.simulation.simulate import simulate
+    from semibandits.types import Decision, Environment, FeasibleSet, IndexPolicy, Policy
 
 __version__ = "0.1.0"
 
@@ -29,3 +37,29 @@ __all__ = [
     "testing",
     "theory",
 ]
+
+_HOMES = {
+    "Decision": "types",
+    "Environment": "types",
+    "FeasibleSet": "types",
+    "IndexPolicy": "types",
+    "Learner": "learner",
+    "Policy": "types",
+    "Problem": "problem",
+    "SemiBanditError": "errors",
+    "SimulationResult": "simulation",
+    "simulate": "simulation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f"{__name__}.{_HOMES.get(name, name)}")
+    found = getattr(home, name) if name in _HOMES else home
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
