@@ -7,7 +7,7 @@ import numpy as np
 
 from semibandits import SimulationResult
 
-ARRAYS = ("regret", "rounds", "counts", "solutions")
+ARRAYS = ("regret", "rounds", "counts", "sums", "solutions")
 PAPER = {"policy": "CombUCB1", "alpha": 1.5, "init": "paper"}
 FACTS: dict[str, Any] = {"n_items": 12, "max_size": 4, "bounds": [0.0, 1.0], "ratio": 1.0, "parameters": [PAPER]}
 

@@ -12,7 +12,7 @@ from semibandits.types import Clock, IndexPolicy, Params, Policy, Scalar, Stats,
 from worlds import Sum
 
 ucb = policies.CombUCB1()
-BOTH: Any = frozenset({"counts", "solutions"})
+EVERYTHING: Any = frozenset({"counts", "sums", "solutions"})
 
 
 def long(*values: Any) -> Any:
@@ -24,7 +24,7 @@ def task(
     problem: Problem, policy: IndexPolicy | Policy = ucb, horizon: int = 2000, seed: int = 7, **changes: Any
 ) -> Task:
     checkpoints = np.unique(np.geomspace(1, horizon, num=40).round().astype(np.int64))
-    plain = Task(problem, policy, horizon, seed, checkpoints, "expected", "ignore", BOTH)
+    plain = Task(problem, policy, horizon, seed, checkpoints, "expected", "ignore", EVERYTHING)
     return plain._replace(**changes)
 
 

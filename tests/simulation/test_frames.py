@@ -71,7 +71,7 @@ def recorded() -> SimulationResult:
     counts = np.arange(2 * 5 * 12, dtype=np.int64).reshape(2, 5, 12)
     solutions = np.full((2, 5, 1000, 4), -1, dtype=np.int32)
     solutions[..., :2] = [3, 7]
-    return make(counts=counts, solutions=solutions)
+    return make(counts=counts, sums=counts / 7.0 - 3.0, solutions=solutions)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +112,7 @@ def test_any_result_survives(data: st.DataObject) -> None:
         seconds=data.draw(st.floats(0.0, 1e9)),
         version=data.draw(text),
         counts=data.draw(st.sampled_from([None, array(np.int64, policies, runs, items)])),
+        sums=data.draw(st.sampled_from([None, array(np.float64, policies, runs, items)])),
         solutions=data.draw(st.sampled_from([None, array(np.int32, policies, runs, points, items)])),
         provenance=data.draw(st.dictionaries(text, facts, max_size=3)),
     )
@@ -133,11 +134,13 @@ def test_others_read_the_file(saved: Path) -> None:
     result = recorded()
     long = ["policy", "run", "round", "regret"]
     table = pl.read_parquet(saved)
-    assert table.columns == [*long, "counts", "solutions"]
+    assert table.columns == [*long, "counts", "sums", "solutions"]
     assert table.height == 10
     assert table.select(long).explode("round", "regret").equals(result.to_frame())
     assert result.counts is not None
+    assert result.sums is not None
     assert result.solutions is not None
+    assert table["sums"].to_list() == result.sums.reshape(10, -1).tolist()
     assert table["counts"].to_list() == result.counts.reshape(10, -1).tolist()
     assert table["solutions"].to_list() == result.solutions.reshape(10, -1).tolist()
     exploded = pd.read_parquet(saved)[long].explode(["round", "regret"], ignore_index=True)
@@ -234,7 +237,7 @@ def test_the_document_is_checked(saved: Path, tmp_path: Path) -> None:
     load_says("holds 'other', expected 'semibandits.result'", note={"format": "other"})
     load_says("not a saved result", note={"version": "1"})
     load_says("checksum", note={"checksum": "0" * 64})
-    shapes = {"regret": [2, 5, 4], "counts": [2, 5, 12], "solutions": [2, 5, 1000, 4]}
+    shapes = {"regret": [2, 5, 4], "counts": [2, 5, 12], "sums": [2, 5, 12], "solutions": [2, 5, 1000, 4]}
     assert_same(SimulationResult.load(rewrite(saved, path, shapes=shapes)), recorded())
     for wrong in (
         {**shapes, "regret": [2, 5, 5]},
@@ -243,6 +246,7 @@ def test_the_document_is_checked(saved: Path, tmp_path: Path) -> None:
         {**shapes, "regret": [40]},
         {**shapes, "counts": [2, 60]},
         {**shapes, "counts": [5, 2, 12]},
+        {**shapes, "sums": [5, 2, 12]},
         {**shapes, "solutions": [2, 5, 4000]},
         {**shapes, "solutions": [2**62, 2**62]},
         {**shapes, "other": [1]},

@@ -8,7 +8,7 @@ import pytest
 
 from semibandits import Learner, Problem, errors, policies, simulate
 from semibandits.types import IndexPolicy
-from tasks import BOTH, agree_everywhere, long, task
+from tasks import EVERYTHING, agree_everywhere, long, task
 from worlds import PROBLEMS
 
 HORIZON = 300
@@ -64,7 +64,7 @@ def test_no_policy_is_left_out() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_policy_falls_back_in_silence(policy: str) -> None:
     problem = PROBLEMS[FUSED]
-    options: dict[str, Any] = {"horizon": HORIZON, "runs": 2, "seed": 7, "record": BOTH}
+    options: dict[str, Any] = {"horizon": HORIZON, "runs": 2, "seed": 7, "record": EVERYTHING}
     result = simulate(problem, POLICIES[policy](problem), engine="compiled", **options)
     assert result.engine == "compiled"
     plain = simulate(problem, POLICIES[policy](problem), engine="plain", threads=1, **options)

@@ -14,6 +14,7 @@ from semibandits import IndexPolicy, SimulationResult, errors, policies, problem
 def test_defaults() -> None:
     result = make()
     assert result.counts is None
+    assert result.sums is None
     assert result.solutions is None
     plain = SimulationResult(result.regret, result.rounds, result.policies, "", 0, "expected", "", 0.0, "")
     assert plain.provenance == {}
@@ -35,6 +36,8 @@ def test_defaults() -> None:
         ({"rounds": np.array([1.0, 2.0, 3.0, 4.0])}, "rounds must be int64"),
         ({"counts": np.zeros((2, 4, 12), dtype=np.int64)}, r"counts must be int64 of shape \(2, 5, any\)"),
         ({"counts": np.zeros((2, 5, 12))}, "counts"),
+        ({"sums": np.zeros((2, 4, 12))}, r"sums must be float64 of shape \(2, 5, any\)"),
+        ({"sums": np.zeros((2, 5, 12), dtype=np.int64)}, "sums"),
         ({"solutions": np.zeros((2, 5, 12), dtype=np.int32)}, "solutions"),
     ],
 )

@@ -19,6 +19,7 @@ from reference import PaperCombUCB1, paths, value
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
 from semibandits.simulation import work
 from semibandits.types import IndexPolicy
+from tasks import EVERYTHING
 
 grid = problems.grid_path(2, 0.4)
 ucb = policies.CombUCB1()
@@ -212,7 +213,7 @@ def test_progress_is_drawn_on_a_terminal() -> None:
         ({"policies": ["CombUCB1"]}, "one or more policies"),
         ({"policies": 5}, "one or more policies"),
         ({"executor": 4}, "executor"),
-        ({"record": "regrets"}, "record must be 'counts' or 'solutions', got 'regrets'"),
+        ({"record": "regrets"}, "record must be 'counts' or 'sums' or 'solutions', got 'regrets'"),
         ({"record": 5}, "record"),
         ({"engine": "fast"}, "engine must be 'auto' or 'compiled' or 'plain', got 'fast'"),
         ({"problem": sets.TopK(3, 1)}, "Problem"),
@@ -263,7 +264,7 @@ def test_plain_work_is_spread_over_processes_where_it_can_be_sent(monkeypatch: p
             return [int(weights.argmax())]
 
     free = Problem(sets.Oracle(lambda weights: [int(weights.argmax())], 3, 1), coins)
-    options: dict[str, object] = {"horizon": 100, "runs": 4, "seed": 0, "threads": 2, "record": ["counts", "solutions"]}
+    options: dict[str, object] = {"horizon": 100, "runs": 4, "seed": 0, "threads": 2, "record": EVERYTHING}
     here = simulate(free, ucb, **options)  # type: ignore[arg-type]
     assert here.engine.endswith("in one process")
     monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
@@ -272,7 +273,7 @@ def test_plain_work_is_spread_over_processes_where_it_can_be_sent(monkeypatch: p
     stuck = simulate(Problem(sets.Oracle(locked, 3, 1), coins), ucb, **options)  # type: ignore[arg-type]
     assert "in one process, since it cannot be pickled (TypeError: cannot pickle '_thread.lock'" in stuck.engine
     for other in (spread, stuck):
-        for name in ("regret", "counts", "solutions"):
+        for name in ("regret", "counts", "sums", "solutions"):
             np.testing.assert_array_equal(getattr(other, name), getattr(here, name))
 
 
@@ -282,6 +283,9 @@ def test_executors_play_machine_code_too() -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         there = simulate(grid, ucb, executor=pool, **options)  # type: ignore[arg-type]
     assert here.engine == there.engine == "compiled"
+    for result in (here, there):
+        (seconds,) = result.provenance["seconds_per_round"]
+        assert seconds > 0.0
     np.testing.assert_array_equal(there.regret, here.regret)
     np.testing.assert_array_equal(there.solutions, here.solutions)  # type: ignore[arg-type]
 

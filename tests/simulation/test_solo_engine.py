@@ -15,7 +15,7 @@ from semibandits.simulation import work
 from semibandits.simulation.solo_engine import SoloEngine
 from semibandits.simulation.task import Task
 from semibandits.types import Environment, FeasibleSet, Items, Note, Policy, State
-from tasks import BOTH, agree_everywhere, chosen, learned, long, same, task
+from tasks import EVERYTHING, agree_everywhere, chosen, learned, long, same, task
 from wide import BANDIT, LIVE, TUNED, WIDE_PROBLEMS, Lottery, Sums
 from worlds import LISTED
 
@@ -202,7 +202,7 @@ def test_records() -> None:
     options: Any = {"horizon": 100, "runs": 2, "seed": 0, "uncovered": "ignore"}
     for name in ("rewards", "costs"):
         problem = WIDE_PROBLEMS[name]
-        full = simulate(problem, [policies.ESCB(), policies.FPL()], record=BOTH, **options)
+        full = simulate(problem, [policies.ESCB(), policies.FPL()], record=EVERYTHING, **options)
         assert full.solutions is not None
         assert full.counts is not None
         for run, policy in itertools.product(range(2), range(2)):
@@ -215,6 +215,7 @@ def test_records() -> None:
             assert full.regret[policy, run, -1] == pytest.approx(sum(gaps), abs=1e-9)
         counted = simulate(problem, [policies.ESCB(), policies.FPL()], record="counts", **options)
         assert counted.solutions is None
+        assert counted.sums is None
         np.testing.assert_array_equal(counted.counts, full.counts)  # type: ignore[arg-type]
         bare = simulate(problem, [policies.ESCB(), policies.FPL()], **options)
         assert bare.counts is None
@@ -283,7 +284,7 @@ def test_an_executor() -> None:
 
 def test_a_users_policy_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = WIDE_PROBLEMS["listed"]
-    options: Any = {"horizon": 60, "runs": 4, "seed": 0, "record": BOTH}
+    options: Any = {"horizon": 60, "runs": 4, "seed": 0, "record": EVERYTHING}
 
     class Local(Lottery):
         """Cannot be imported by others."""
@@ -294,7 +295,7 @@ def test_a_users_policy_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
     spread = simulate(problem, entrants, threads=2, **options)
     assert spread.engine.endswith("in 2 processes")
-    for name in ("regret", "counts", "solutions"):
+    for name in ("regret", "counts", "sums", "solutions"):
         np.testing.assert_array_equal(getattr(spread, name), getattr(here, name))
 
 

@@ -66,7 +66,11 @@ class Block(NamedTuple):
     curve: Any
     """(checkpoints, LANES)"""
     trace: Any
-    """(rounds, max_size, LANES): the solutions chosen, where they are recorded."""
+    """(rounds, max_size, LANES): the solutions chosen, where something is recorded."""
+    weights: Any
+    """(max_size, LANES): what the chosen items weigh, where something is recorded."""
+    sums: Any
+    """(n_items + 1, LANES): all that an item weighed while it was chosen, where that is recorded."""
     ring: Any
     """(window, max_size, LANES): the solutions of the last rounds, round t in place t modulo the window."""
 
@@ -123,7 +127,7 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                 return round
         if WINDOW:
             _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
-        _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained)
+        _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained, block.weights)
         if REALISED:
             _draw_optimum(round, facts.optimum, block.keys, tables, block.missed)
         if DRIFTS:
@@ -135,6 +139,8 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
             for k in range(max_size):
                 for lane in range(LANES):
                     block.trace[round - block.cursor[1], k, lane] = block.chosen[k, lane]
+            if block.sums.shape[0] > 0:
+                _add_up(block.chosen, block.weights, block.sums)
         if round == facts.checkpoints[block.cursor[0]]:
             for lane in range(LANES):
                 block.curve[block.cursor[0], lane] = block.regret[lane]
@@ -273,7 +279,9 @@ def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> No
 
 
 @lane_loops
-def _learn(round: int, chosen: Any, keys: Any, stats: Any, tables: Any, facts: Facts, p: Any, gained: Any) -> None:
+def _learn(
+    round: int, chosen: Any, keys: Any, stats: Any, tables: Any, facts: Facts, p: Any, gained: Any, weights: Any
+) -> None:
     """Draws the weights of the chosen items, and takes them in."""
     means, scale = facts.means, facts.scale
     n_items = np.uint32(means.size - 1)
@@ -289,12 +297,21 @@ def _learn(round: int, chosen: Any, keys: Any, stats: Any, tables: Any, facts: F
             x = to_unit(weight, scale[0], scale[1])
             s = load(stats, item, lane)
             store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(real), p))
+            if RECORDS:
+                weights[k, lane] = weight
             if REALISED:
                 gained[lane] += weight if item < n_items else 0.0
             elif DRIFTS:
                 gained[lane] += mean(round, real, tables) if item < n_items else 0.0
             else:
                 gained[lane] += means[item]
+
+
+@lane_loops
+def _add_up(chosen: Any, weights: Any, sums: Any) -> None:
+    for k in range(np.uint32(chosen.shape[0])):
+        for lane in range(LANES):
+            sums[chosen[k, lane], lane] += weights[k, lane]
 
 
 @lane_loops

@@ -167,13 +167,17 @@ class Engine:
     def _code(self) -> Callable[..., int]:
         return machine_code(self._kernel)
 
-    def prepare(self) -> None:
-        """Compiles, or finds the machine code of an earlier process."""
+    def compile(self) -> None:
+        """Or finds the machine code of an earlier process."""
         state = self._begin(0)
         try:
             self._play(state, 1, 0)
         except Exception as error:
             raise not_compiled(error) from error
+
+    def prepare(self) -> None:
+        """Compiles, and makes sure that machine code does what it should."""
+        self.compile()
         if self._kernel not in _COMPARED:
             self._compare()
             _COMPARED.add(self._kernel)
@@ -220,6 +224,8 @@ class Engine:
 
         played = in_chunks(task.horizon, self._most_rounds, play, tick and (lambda rounds: tick(rounds * runs)))
         outcome.regret[:] = state.block.curve[:, :runs].T
+        if outcome.sums is not None:
+            outcome.sums[:] = state.block.sums[:-1, :runs].T
         return outcome if played else None
 
     def _play(self, state: "State", first: int, last: int) -> int:
@@ -263,6 +269,8 @@ class Engine:
             trace=np.zeros(
                 (min(task.horizon, self._most_rounds) if kernel.records else 0, max_size, lanes), dtype=INDEX
             ),
+            weights=np.zeros((max_size if kernel.records else 0, lanes)),
+            sums=np.zeros((n_items + 1 if "sums" in task.record else 0, lanes)),
             ring=np.zeros((self._window, max_size, lanes), dtype=INDEX),
         )
         return State(text.Block(*map(aligned, block)), tuple(map(aligned, self._work())))

@@ -86,8 +86,8 @@ def write(path: str | os.PathLike[str], result: SimulationResult) -> None:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    recorded = {"regret": result.regret, "counts": result.counts, "solutions": result.solutions}
-    arrays: dict[str, NDArray[Any]] = {name: array for name, array in recorded.items() if array is not None}
+    names = ("regret", "counts", "sums", "solutions")
+    arrays: dict[str, NDArray[Any]] = {name: array for name in names if (array := getattr(result, name)) is not None}
     facts = {name: getattr(result, name) for name in _Facts.__struct_fields__ if name != "shapes"}
     try:
         facts["shapes"] = {name: array.shape for name, array in arrays.items()}

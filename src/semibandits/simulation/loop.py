@@ -46,6 +46,8 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Pol
                 agent.learn(round, items, agent.scale.to_unit(weights), initial, note)
             if outcome.counts is not None:
                 outcome.counts[0, items] += 1
+            if outcome.sums is not None:
+                outcome.sums[0, items] += weights
             if outcome.solutions is not None:
                 outcome.solutions[0, round - 1, : items.size] = items
             if round == task.checkpoints[reached]:

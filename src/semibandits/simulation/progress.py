@@ -10,21 +10,34 @@ class Progress:
     """What long work reports to. This one says nothing."""
 
     def say(self, what: str) -> None:
-        """What is going on now."""
+        """What is going on now; nothing: the work itself."""
 
     def advance(self, rounds: int) -> None:
         """So many rounds more are played, of all runs together. Any thread may call it."""
 
 
 @contextmanager
-def progress_bar(wanted: bool | None, rounds: int) -> Iterator[Progress]:
-    """A bar where it is wanted; None: where standard error is a terminal."""
+def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simulating") -> Iterator[Progress]:
+    """A bar for so many rounds, where it is wanted; None: where standard error is a terminal.
+
+    One that is handed in is used as it is. So one bar serves several simulations:
+
+    >>> import semibandits as sb
+    >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
+    >>> with progress_bar(None, 2 * 3 * 100, "two policies") as bar:
+    ...     for alpha in (0.5, 1.5):
+    ...         _ = sb.simulate(problem, sb.policies.CombUCB1(alpha), horizon=100, runs=3, seed=0, progress=bar)
+    """
+    if isinstance(wanted, Progress):
+        yield wanted
+        return
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield Progress()
         return
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
+    from rich.table import Column
     from rich.text import Text
 
     class Speed(ProgressColumn):
@@ -34,13 +47,14 @@ def progress_bar(wanted: bool | None, rounds: int) -> Iterator[Progress]:
                 return Text("")
             return Text(f"{speed:,.0f} rounds/s" if speed < 1e5 else f"{speed / 1e6:,.1f}M rounds/s")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Speed(), TimeRemainingColumn())
+    speed = Speed(Column(no_wrap=True))
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), speed, TimeRemainingColumn())
     with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=rounds)
+        task = bar.add_task(what, total=rounds)
 
         class Drawn(Progress):
-            def say(self, what: str) -> None:
-                bar.update(task, description=what)
+            def say(self, now: str) -> None:
+                bar.update(task, description=now or what)
 
             def advance(self, rounds: int) -> None:
                 bar.advance(task, rounds)

@@ -120,6 +120,9 @@ class SimulationResult:
     version: str
     counts: NDArray[np.int64] | None = None
     """How often each item was chosen, shape (policies, runs, n_items); None where not recorded."""
+    sums: NDArray[np.float64] | None = None
+    """What each item weighed in all the rounds in which it was chosen, added up: rewards or costs as the environment
+    gives them, shape (policies, runs, n_items); None where not recorded. sums / counts are the observed means."""
     solutions: NDArray[np.int32] | None = None
     """What was chosen, shape (policies, runs, horizon, max_size): ascending, then -1; None where not recorded."""
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -131,6 +134,7 @@ class SimulationResult:
             "regret": (self.regret, np.float64, (*cells, len(self.rounds))),
             "rounds": (self.rounds, np.int64, (len(self.rounds),)),
             "counts": (self.counts, np.int64, (*cells, None)),
+            "sums": (self.sums, np.float64, (*cells, None)),
             "solutions": (self.solutions, np.int32, (*cells, None, None)),
         }
         for name, (array, dtype, shape) in arrays.items():

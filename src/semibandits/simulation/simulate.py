@@ -18,7 +18,7 @@ from semibandits.errors import BadArgument, EndOfTable
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.engine import Engine
-from semibandits.simulation.progress import progress_bar
+from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
@@ -42,7 +42,7 @@ def simulate(
     uncovered: Uncovered = "error",
     record: Recorded | Iterable[Recorded] = (),
     engine: EngineName = "auto",
-    progress: bool | None = None,
+    progress: bool | Progress | None = None,
 ) -> SimulationResult:
     """Plays every policy for `horizon` rounds, `runs` times, and measures its regret.
 
@@ -60,8 +60,8 @@ def simulate(
     from it. They can be had with `"semi"` too, where they are given the sum beside others that see every item.
 
     The rounds of initialisation count. `checkpoints` are the rounds at which regret is kept: default about 200 of them,
-    dense early; the horizon is always the last. `record` ("counts", "solutions", or both) also keeps how often each
-    item was chosen, and every solution.
+    dense early; the horizon is always the last. `record` (any of "counts", "sums" and "solutions") also keeps how often
+    each item was chosen, the sum of its weights in those rounds, and every solution.
 
     Items that no solution contains raise `UncoveredItems`, as in a learner; `uncovered="ignore"` plays without them.
 
@@ -71,7 +71,8 @@ def simulate(
 
     `executor` (any `concurrent.futures.Executor`) plays the runs elsewhere, on many machines say. `store` names a
     folder that keeps every finished block of runs: the same call, made again after it was killed or with more runs,
-    plays only what is missing. `progress` draws a bar on standard error: default where that is a terminal.
+    plays only what is missing. `progress` draws a bar on standard error: default where that is a terminal. A
+    `Progress` is told of the rounds instead: so several simulations share a bar.
 
     >>> import semibandits as sb
     >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
@@ -125,7 +126,7 @@ def simulate(
         for name, array in Outcome.empty(tasks[0], 0).arrays().items()
     }
     missing = np.ones((len(tasks), runs), dtype=np.bool_)
-
+    playing = np.full((len(tasks), runs), np.nan)
     replayed = []
 
     def keep(block: Block, outcome: Outcome) -> None:
@@ -139,6 +140,7 @@ def simulate(
         at = slice(first, first + outcome.regret.shape[0])
         for name, array in outcome.arrays().items():
             results[name][policy, at] = array
+        playing[policy, at] = np.nan if outcome.seconds is None else outcome.seconds
         missing[policy, at] = False
 
     with progress_bar(progress, len(tasks) * runs * horizon) as bar:
@@ -146,13 +148,13 @@ def simulate(
             for policy, task in enumerate(tasks):
                 for first, outcome in shelf.load(task, runs):
                     put(policy, first, outcome)
-        bar.advance(horizon * int(np.count_nonzero(~missing)))
         choices = [choose(task, engine, runs, bar) for task in tasks]
         todo = [
             block
             for policy, choice in enumerate(choices)
             for block in blocks(policy, missing[policy], isinstance(choice.engine, Engine))
         ]
+        bar.advance(horizon * (len(tasks) * runs - sum(block.runs for block in todo)))
         where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)
     seconds = time.perf_counter() - started
     return SimulationResult(
@@ -182,6 +184,7 @@ def simulate(
             "uncovered": uncovered,
             "feedback": feedback,
             "parameters": [_parameters(task) for task in tasks],
+            "seconds_per_round": [_seconds_per_round(taken, horizon) for taken in playing],
         },
     )
 
@@ -223,6 +226,12 @@ def _engine_name(policies: list[Any], choices: list[Choice], where: str, replaye
     if replayed:
         said += f" ({replayed} blocks by the plain loop, since scores or their sums were not finite)"
     return said
+
+
+def _seconds_per_round(taken: NDArray[np.float64], horizon: int) -> float | None:
+    """Of a run on one core. The median, as the first runs of a plain loop may have had to compile scores or moves."""
+    known = taken[np.isfinite(taken)]
+    return float(np.median(known)) / horizon if known.size else None
 
 
 def _parameters(task: Task) -> dict[str, Any]:

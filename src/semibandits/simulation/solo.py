@@ -36,7 +36,9 @@ class Run(NamedTuple):
     curve: Any
     """(checkpoints, 1)"""
     trace: Any
-    """(rounds, max_size, 1): the solutions chosen, where they are recorded."""
+    """(rounds, max_size, 1): the solutions chosen, where something is recorded."""
+    sums: Any
+    """(n_items,): all that an item weighed while it was chosen, where that is recorded."""
 
 
 def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, data: Any, work: Any) -> int:
@@ -62,6 +64,8 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
             weight = draw(round, world, item, tables)
             run.x[k] = to_unit(weight, lo, hi)
             sum += weight if SUM_OF_WEIGHTS else run.x[k]
+            if RECORDS and run.sums.size > 0:
+                run.sums[item] += weight
             if REALISED:
                 gained += weight
             elif DRIFTS:

@@ -64,12 +64,16 @@ class SoloEngine:
     def _code(self) -> Callable[..., int]:
         return bound(solo.play, self._bindings)
 
-    def prepare(self) -> None:
-        """Compiles, or finds the machine code of an earlier process."""
+    def compile(self) -> None:
+        """Or finds the machine code of an earlier process."""
         try:
             self._play(*self._begin(0), 1, 0)
         except Exception as error:
             raise not_compiled(error) from error
+
+    def prepare(self) -> None:
+        """Compiles, and makes sure that machine code does what it should."""
+        self.compile()
         kernel = tuple(self._bindings.values())
         if kernel not in _COMPARED:
             self._compare()
@@ -122,6 +126,8 @@ class SoloEngine:
 
         played = in_chunks(task.horizon, most_rounds(task, 1), play, tick)
         outcome.regret[:] = run.curve.T
+        if outcome.sums is not None:
+            outcome.sums[0] = run.sums
         return played
 
     def _play(self, run: solo.Run, state: State, work: tuple[Any, ...], first: int, last: int) -> int:
@@ -141,6 +147,7 @@ class SoloEngine:
             cursor=np.zeros(2, dtype=np.int64),
             curve=np.zeros((task.checkpoints.size, 1)),
             trace=np.zeros((rows, task.problem.max_size, 1), dtype=INDEX),
+            sums=np.zeros(task.problem.n_items if "sums" in task.record else 0),
         )
         return run, copied(self._start), room.work
 

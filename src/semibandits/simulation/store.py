@@ -54,15 +54,19 @@ class Store:
                 first = int(path.stem.rpartition("-")[2])
                 with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                     found = {name: file[name] for name in Outcome.empty(task, 0).arrays()}
-                expected = Outcome.empty(task, len(found["regret"])).arrays()
+                    timed = {"seconds": file["seconds"]} if "seconds" in file else {}
+                count = len(found["regret"])
+                expected = Outcome.empty(task, count).arrays() | {name: np.empty(count) for name in timed}
             except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile):
                 continue
+            found |= timed
             if _kinds(found) == _kinds(expected):
                 yield first, Outcome.of({name: array[: max(0, runs - first)] for name, array in found.items()})
 
     def save(self, task: Task, first: int, outcome: Outcome) -> None:
         data = io.BytesIO()
-        np.savez(data, **outcome.arrays())  # type: ignore[arg-type]
+        timed = {} if outcome.seconds is None else {"seconds": outcome.seconds}
+        np.savez(data, **outcome.arrays(), **timed)  # type: ignore[arg-type]
         self._write(self._folder / f"{self._name(task)}-{first}.npz", data.getvalue())
 
     def _write(self, path: Path, data: bytes) -> None:

@@ -12,7 +12,7 @@ from semibandits.simulation import comparator
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, Weights, total
 
 RegretKind = Literal["expected", "realised", "ratio", "dynamic", "static"]
-Recorded = Literal["counts", "solutions"]
+Recorded = Literal["counts", "sums", "solutions"]
 
 Tick = Callable[[int], None]
 """Called now and then with the rounds played since; it may raise to stop the work."""
@@ -67,10 +67,14 @@ class Outcome(NamedTuple):
     """(runs, checkpoints)"""
     counts: NDArray[np.int64] | None = None
     """(runs, items)"""
+    sums: NDArray[np.float64] | None = None
+    """(runs, items)"""
     solutions: NDArray[np.int32] | None = None
     """(runs, horizon, max_size), padded with -1"""
     replayed: bool = False
     """Whether the plain loop had to take over from machine code."""
+    seconds: NDArray[np.float64] | None = None
+    """(runs,): how long it took to play each, where that is known."""
 
     @classmethod
     def empty(cls, task: Task, runs: int) -> "Outcome":
@@ -78,12 +82,16 @@ class Outcome(NamedTuple):
         return cls(
             np.empty((runs, task.checkpoints.size)),
             np.zeros((runs, task.problem.n_items), dtype=np.int64) if "counts" in task.record else None,
+            np.zeros((runs, task.problem.n_items)) if "sums" in task.record else None,
             np.full(shape, -1, dtype=np.int32) if "solutions" in task.record else None,
         )
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]], replayed: bool = False) -> "Outcome":
-        return cls(arrays["regret"], arrays.get("counts"), arrays.get("solutions"), replayed)
+        counts, sums, solutions, seconds = (arrays.get(name) for name in ("counts", "sums", "solutions", "seconds"))
+        return cls(arrays["regret"], counts, sums, solutions, replayed, seconds)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: array for name, array in self._asdict().items() if isinstance(array, np.ndarray)}
+        """What is the same whenever these runs are played, and wherever."""
+        known = {"regret": self.regret, "counts": self.counts, "sums": self.sums, "solutions": self.solutions}
+        return {name: array for name, array in known.items() if array is not None}

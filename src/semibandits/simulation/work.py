@@ -1,5 +1,6 @@
 """From tasks to outcomes: which engine plays what, in which blocks, on which workers."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -64,7 +65,7 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress) -> Cho
             raise Unsupported(f"{task.policy!r} on {task.problem!r}: {reason}") from reason
         return Choice(None, str(reason))
     finally:
-        progress.say("simulating")
+        progress.say("")
     return Choice(engine)
 
 
@@ -84,18 +85,24 @@ def blocks(policy: int, missing: NDArray[np.bool_], lanes: bool) -> Iterator[Blo
 
 def play_block(task: Task, first: int, runs: int, compiled: bool, tick: Tick | None = None) -> Outcome:
     """These runs, in this process: what workers are sent."""
-    return play_with(engine_of(task) if compiled else None, task, first, runs, tick)
+    engine = engine_of(task) if compiled else None
+    if engine is not None:
+        with contextlib.suppress(Cannot):  # the plain loop takes over
+            engine.compile()
+    return play_with(engine, task, first, runs, tick)
 
 
 def play_with(
     engine: Engine | SoloEngine | None, task: Task, first: int, runs: int, tick: Tick | None = None
 ) -> Outcome:
+    """These runs, and how long they took: each its share of the block."""
+    started = time.perf_counter()
     outcome = None if engine is None else engine.play(first, runs, tick)
-    if outcome is not None:
-        return outcome
-    parts = [loop.play(task, run, tick) for run in range(first, first + runs)]
-    merged = {name: np.concatenate([part.arrays()[name] for part in parts]) for name in parts[0].arrays()}
-    return Outcome.of(merged, replayed=engine is not None)
+    if outcome is None:
+        parts = [loop.play(task, run, tick) for run in range(first, first + runs)]
+        merged = {name: np.concatenate([part.arrays()[name] for part in parts]) for name in parts[0].arrays()}
+        outcome = Outcome.of(merged, replayed=engine is not None)
+    return outcome._replace(seconds=np.full(runs, (time.perf_counter() - started) / runs))
 
 
 class _Stopped(Exception):
