@@ -86,9 +86,7 @@ def k_path(n_items: int = 12, k: int = 3) -> str:
     return page(140 + 130 * k, 70 * paths, f"KPaths({n_items}, {k}): items, best path", parts)
 
 
-def regret(path: Path) -> None:
-    problem = sb.problems.grid_path(m=3, sigma=0.2)
-    policies = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
+def regret(problem: sb.Problem, policies: list[sb.IndexPolicy], path: Path) -> None:
     save(sb.simulate(problem, policies, horizon=10_000, runs=20, seed=0).plot(), path)
 
 
@@ -142,7 +140,10 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, draw in PICTURES.items():
         (FOLDER / name).write_text(draw(), encoding="utf-8")
-    regret(FOLDER / "regret.svg")
+    both = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
+    regret(sb.problems.grid_path(m=3, sigma=0.2), both, FOLDER / "regret.svg")
+    both = [sb.policies.CombUCB1(), sb.policies.CTS()]
+    regret(sb.problems.grid_path(m=3, sigma=0.25), both, FOLDER / "tutorial.svg")
     sets(FOLDER / "sets.svg")
     bounds(sb.problems.grid_path(m=4, sigma=0.2), FOLDER / "bounds_grid_path.svg")
     bounds(sb.problems.k_path(n_items=32, k=4, gap=0.8), FOLDER / "bounds_k_path.svg")

@@ -4,7 +4,7 @@ Every error raised on purpose is a `SemiBanditError`, says what was received and
 object it was raised from as it was before the call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class SemiBanditError(Exception):
@@ -29,6 +29,10 @@ class CyclicGraph(InvalidSet):
 
 class BadSpecification(BadArgument):
     """A document is no specification of a set: of another kind or version, incomplete, damaged, or of absurd size."""
+
+
+class BadExperiment(BadArgument):
+    """An experiment file that cannot be played; the message begins with the file and the line."""
 
 
 class EmptyFeasibleSet(SemiBanditError, ValueError):
@@ -116,3 +120,15 @@ class WorkerDied(SemiBanditError):
 
 class ConformanceError(SemiBanditError, AssertionError):
     """A set, environment or policy breaks its contract (raised by `semibandits.testing`)."""
+
+
+def meant(name: object, there: Iterable[str]) -> str:
+    """How an error about an unknown name ends: with the name that was probably meant, else with all there are."""
+    import difflib  # only for those who mistype
+
+    listed = list(dict.fromkeys(there))
+    lower = {one.lower(): one for one in listed}
+    near = difflib.get_close_matches(name.lower(), lower, 1, 0.5) if isinstance(name, str) else []
+    if near:
+        return f": did you mean {lower[near[0]]!r}?"
+    return f"; there are {', '.join(listed)}" if listed else "; there are none"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits import rng, saving, state
+from semibandits import rng, saving, showing, state
 from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
 from semibandits.answers import solve
 from semibandits.book import Book, Record, saved_decision
@@ -388,6 +388,8 @@ class Learner:
             foreign = self._inputs.names(items[~known])
             raise UnknownItem(f"not part of decision {id}: {', '.join(foreign)!s:.200}")
         return positions
+
+    _repr_html_ = showing.learner_html
 
     def __reduce__(self) -> Any:
         raise TypeError(

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from semibandits import showing
 from semibandits.answers import solve
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.sets.base import check_items
@@ -225,6 +226,9 @@ class Problem:
                 for i in range(others.size):
                     push_restricted(around, others[i : i + 1], others[:i])
         return float("inf")
+
+    def _repr_html_(self) -> str:
+        return showing.problem_html(self)
 
     def __repr__(self) -> str:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits import showing
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, Unsupported
 from semibandits.structure import Arrays as Arrays
 from semibandits.structure import Quotas as Quotas
@@ -58,6 +59,9 @@ class Decision:
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+    def _repr_html_(self) -> str:
+        return showing.decision_html(self)
 
 
 class Game(NamedTuple):

@@ -242,7 +242,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({**TOP, "version": True}, "version True"),
         ({**TOP, "version": 1.0}, "version 1.0"),
         ({**TOP, "set": "Topk"}, "no set is called 'Topk': did you mean 'TopK'?"),
-        ({**TOP, "set": "Nothing at all"}, "known are .*TopK"),
+        ({**TOP, "set": "Nothing at all"}, "there are .*TopK"),
         ({**TOP, "set": "FeasibleSet"}, "no set is called"),
         ({**TOP, "set": "from_spec"}, "no set is called"),
         ({**TOP, "set": "__doc__"}, "no set is called"),

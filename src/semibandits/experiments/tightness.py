@@ -24,6 +24,7 @@ from semibandits.problems import k_path
 from semibandits.sets.base import check_count
 from semibandits.sets.drawing import check_axes, new_axes
 from semibandits.simulation import simulate
+from semibandits.simulation.progress import Progress
 from semibandits.theory.kveton2015 import proposition_1, theorem_4
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def run(
     horizon: int = HORIZON,
     runs: int = RUNS,
     seed: int | None = 0,
-    progress: bool | None = None,
+    progress: bool | Progress | None = None,
 ) -> Tightness:
     """Measures the regret of CombUCB1 on K-path problems, given as (L, K, Δ).
 

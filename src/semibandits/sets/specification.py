@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.errors import BadSpecification, SemiBanditError, Unsupported
+from semibandits.errors import BadSpecification, SemiBanditError, Unsupported, meant
 from semibandits.files import replace_file
 from semibandits.sets.built_in import BuiltIn
 from semibandits.types import FeasibleSet
@@ -142,7 +142,7 @@ class _Reader:
         _check_names("the document", spec, ["format", "version", "set", "parameters"], ["include", "exclude"])
         name, parameters, kinds = spec["set"], spec["parameters"], _known()
         if not isinstance(name, str) or name not in kinds:
-            raise BadSpecification(f"no set is called {name!r:.100}{_meant(name, kinds)}")
+            raise BadSpecification(f"no set is called {name!r:.100}{meant(name, kinds)}")
         if not isinstance(parameters, dict):
             raise BadSpecification(f"the parameters of {name} must be a dict, got {parameters!r:.200}")
         feasible = self._made(name, kinds[name], parameters)
@@ -156,9 +156,9 @@ class _Reader:
         listed = {one.name for one in accepted if one.kind is one.VAR_POSITIONAL}
         needed = [one.name for one in accepted if one.default is one.empty]
         _check_names(f"a {name}", parameters, needed, [one.name for one in accepted])
-        _check_size(name, parameters)
+        check_size(name, parameters)
         values = {key: self._value(value, f"{key} of {name}") for key, value in parameters.items()}
-        _check_size(name, values)  # what was in files, too
+        check_size(name, values)  # what was in files, too
         for node in NODES:
             if isinstance(values.get(node), list):
                 values[node] = tuple(values[node])
@@ -234,20 +234,13 @@ def _check_names(what: str, given: dict[str, Any], needed: list[str], others: li
     known = [*needed, *others]
     for name in given:
         if name not in known:
-            raise BadSpecification(f"{what} has no {name!r:.100}{_meant(name, known)}")
+            raise BadSpecification(f"{what} has no {name!r:.100}{meant(name, known)}")
     missing = [name for name in needed if name not in given]
     if missing:
         raise BadSpecification(f"{what} needs {', '.join(map(repr, missing))}, got {list(given)!r:.200}")
 
 
-def _meant(name: Any, known: Any) -> str:
-    import difflib  # only for those who mistype
-
-    near = difflib.get_close_matches(name, known, 1, 0.5) if isinstance(name, str) else []
-    return f": did you mean {near[0]!r}?" if near else f"; known are {', '.join(dict.fromkeys(known))}"
-
-
-def _check_size(name: str, parameters: dict[str, Any]) -> None:
+def check_size(name: str, parameters: dict[str, Any]) -> None:
     """Where a few counts describe a set: n_items, rows times columns, the m of an m x m grid, the shape of a matrix."""
     counts = [value for key, value in parameters.items() if key.startswith("n_") and type(value) is int]
     counts += [2 * value * value for key, value in parameters.items() if key == "m" and type(value) is int]

@@ -31,7 +31,7 @@ def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simul
     if isinstance(wanted, Progress):
         yield wanted
         return
-    if not (sys.stderr.isatty() if wanted is None else wanted):
+    if sys.stderr is None or not (sys.stderr.isatty() if wanted is None else wanted):
         yield Progress()
         return
     from rich.console import Console

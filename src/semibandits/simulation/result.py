@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits import showing
 from semibandits.errors import BadArgument
 from semibandits.inputs import check_confidence
 from semibandits.types import IndexPolicy, Policy, Scalar
@@ -155,6 +156,9 @@ class SimulationResult:
             f"SimulationResult({policies} policies x {runs} runs of {self.rounds[-1]} rounds, {self.kind} regret, "
             f"seed {self.seed}, {self.engine}, {self.seconds:.1f} s)"
         )
+
+    def _repr_html_(self) -> str:
+        return showing.result_html(self)
 
     def summary(self, round: int | None = None, confidence: float = 0.95) -> Summary:
         """Mean regret of each policy at a checkpoint (default: the horizon), with standard error and interval.

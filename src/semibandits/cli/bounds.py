@@ -1,0 +1,71 @@
+"""The theory of a problem."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from semibandits.cli.base import json_option, print_json
+from semibandits.cli.opening import complete_problem, open_problem
+from semibandits.cli.tables import lines, prose, table
+
+if TYPE_CHECKING:
+    from semibandits.theory.applicable import Bound, Bounds
+
+
+@click.command()
+@click.argument("problem", shell_complete=complete_problem)
+@click.option(
+    "--horizon",
+    "horizons",
+    type=int,
+    multiple=True,
+    default=[10_000, 100_000],
+    show_default="10000 and 100000",
+    metavar="N",
+    help="Rounds; may be given several times.",
+)
+@json_option
+def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
+    """Tell what is guaranteed and what is unavoidable.
+
+    PROBLEM is a named problem with its parameters, or an experiment file whose problem is taken. Listed is every bound
+    that applies, the upper ones of CombUCB1 first.
+
+    \b
+    Example:  semibandits bounds grid_path:m=4,sigma=0.2
+              semibandits bounds "k_path(n_items=20, k=4, gap=0.5)" --horizon 1000000
+              semibandits bounds experiment.toml --json
+    """
+    from semibandits import theory
+
+    opened = open_problem(problem).problem
+    found = theory.bounds(opened, sorted(set(horizons)))
+    explained = theory.explain(opened, max(horizons))
+    if as_json:
+        document = explained.as_dict() | found.as_dict()
+        print_json(document)
+        return
+    click.echo(prose(str(explained)) + "\n")
+    click.echo(_as_table(found))
+
+
+def _as_table(found: "Bounds") -> str:
+    from semibandits.theory.applicable import short
+
+    titles = [f"n = {n:,.0f}" for n in found.rounds]
+    rows = [[bound.title, bound.policy, bound.kind, *_values(bound)] for bound in found]
+    rows.append(["no policy loses more", "any", "upper", *(f"{short(value)} " for value in found.trivial)])
+    marks = {value[-1] for row in rows for value in row[3:]}
+    meanings = {
+        "*": "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0",
+        "~": "~ holds in the limit of many rounds only",
+    }
+    notes = [lines(meaning) for mark, meaning in meanings.items() if mark in marks]
+    return "\n".join([table(["bound", "of", "kind", *titles], rows, right=titles), *notes])
+
+
+def _values(bound: "Bound") -> list[str]:
+    from semibandits.theory.applicable import short
+
+    marks = ["*" if vacuous else "~" if bound.asymptotic else " " for vacuous in bound.vacuous]
+    return [f"{short(value)}{mark}" for value, mark in zip(bound.value, marks, strict=True)]

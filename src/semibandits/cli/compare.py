@@ -1,0 +1,78 @@
+"""Policies side by side on one problem."""
+
+from pathlib import Path
+
+import click
+
+from semibandits.cli.base import json_option, need_matplotlib, no_report_option, seed_option
+from semibandits.cli.opening import complete_policy, complete_problem, open_problem
+from semibandits.cli.results import play, show
+
+
+@click.command()
+@click.argument("problem", shell_complete=complete_problem)
+@click.option(
+    "-p",
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="POLICY",
+    shell_complete=complete_policy,
+    help="A policy, with parameters if need be; as many as you like.  [default: CombUCB1, and the one recommended]",
+)
+@click.option("--horizon", default=10_000, show_default=True, metavar="N", help="Rounds.")
+@click.option("--runs", default=100, show_default=True, metavar="N", help="Runs of each.")
+@seed_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for a report and the data.  [default: nothing is written]",
+)
+@no_report_option
+@json_option
+def compare(
+    problem: str,
+    policies: tuple[str, ...],
+    horizon: int,
+    runs: int,
+    seed: int,
+    out: Path | None,
+    no_report: bool,
+    as_json: bool,
+) -> None:
+    """Compare policies on a problem, in the same worlds.
+
+    PROBLEM is a named problem with its parameters (see `semibandits problems`), or an experiment file whose problem is
+    taken. Policies are those of `semibandits policies`.
+
+    \b
+    Example:  semibandits compare grid_path:m=4,sigma=0.2
+              semibandits compare k_path:n_items=20,k=4,gap=0.5 -p CombUCB1:alpha=0.5 -p KLUCB -p CTS
+              semibandits compare "grid_path(m=3, sigma=0.25)" -p CombUCB1 -p CTS --out comparison
+    """
+    if out is not None and not no_report:
+        need_matplotlib()
+    from semibandits.experiments import named
+    from semibandits.experiments.comparing import experiment_of
+    from semibandits.experiments.point import Point
+    from semibandits.policies import recommend
+    from semibandits.simulation import simulate
+
+    opened = open_problem(problem)
+    texts = policies or ("CombUCB1", repr(recommend(opened.problem, horizon).policy))
+    calls = [named.parse_call(text) for text in texts]
+    played = [named.make_policy(*call, opened.problem) for call in calls]
+    if out is None:
+        result = simulate(opened.problem, played, horizon=horizon, runs=runs, seed=seed)
+        show([Point({}, opened.problem, result)], as_json)
+        return
+    document = {
+        "title": problem,
+        "horizon": horizon,
+        "runs": runs,
+        "seed": seed,
+        "problem": opened.table,
+        "policies": [{"name": name, **parameters} for name, parameters in calls],
+    }
+    play(experiment_of(document, opened.problem, played, opened.files), out, no_report, as_json)

@@ -1,0 +1,122 @@
+"""What exists, one line each, and the details of one."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from semibandits.cli.base import completing, json_option, print_json
+from semibandits.cli.tables import lines, prose, table
+
+if TYPE_CHECKING:
+    from semibandits.experiments.named import Described
+
+
+def names_of(kind: str) -> Callable[[], Iterable[str]]:
+    """The names in a table of `experiments.named`, looked up when they are needed."""
+
+    def names() -> Iterable[str]:
+        from semibandits.experiments import named
+
+        there: Mapping[str, Any] = getattr(named, kind)
+        return there
+
+    return names
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=completing(names_of("SETS")))
+@json_option
+def sets(name: str | None, as_json: bool) -> None:
+    """List the kinds of feasible sets, or tell about one.
+
+    \b
+    Example:  semibandits sets
+              semibandits sets Assignment
+    """
+    from semibandits.experiments import named
+
+    _show("set", named.describe_sets(), named.SETS, name, as_json)
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=completing(names_of("ENVIRONMENTS")))
+@json_option
+def environments(name: str | None, as_json: bool) -> None:
+    """List the ways to draw weights, or tell about one.
+
+    \b
+    Example:  semibandits environments
+              semibandits environments Gaussian
+    """
+    from semibandits.experiments import named
+
+    _show("environment", named.describe_environments(), named.ENVIRONMENTS, name, as_json)
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=completing(names_of("POLICIES")))
+@json_option
+def policies(name: str | None, as_json: bool) -> None:
+    """List the policies and when to use them, or tell about one.
+
+    Of one: its formula, its parameters, what it needs, and what is proved of it.
+
+    \b
+    Example:  semibandits policies
+              semibandits policies CTS
+    """
+    from semibandits.experiments import named
+    from semibandits.policies.catalogue import CATALOGUE
+
+    facts = {entry.name: {"needs": entry.needs, "guarantee": entry.guarantee, "use": entry.use} for entry in CATALOGUE}
+    _show("policy", named.describe_policies(), named.POLICIES, name, as_json, facts)
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=completing(names_of("PROBLEMS")))
+@json_option
+def problems(name: str | None, as_json: bool) -> None:
+    """List the problems that have names, or tell about one.
+
+    \b
+    Example:  semibandits problems
+              semibandits problems k_path
+    """
+    from semibandits.experiments import named
+
+    _show("problem", named.describe_problems(), named.PROBLEMS, name, as_json)
+
+
+def _show(
+    what: str,
+    described: "list[Described]",
+    makers: Mapping[str, Any],
+    name: str | None,
+    as_json: bool,
+    facts: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    from semibandits.experiments import named
+
+    facts = facts or {}
+    if name is None:
+        if as_json:
+            print_json([{"name": one.name, **_told(one, facts)} for one in described])
+        else:
+            click.echo(table(["", ""], [[f"{one.name}({one.parameters})", one.what] for one in described]))
+        return
+    maker = named.known(what, name, makers)
+    one = next(one for one in described if one.name == name)
+    text = inspect.getdoc(maker) or ""
+    if as_json:
+        print_json({"name": name, **_told(one, facts), "text": text})
+        return
+    click.echo(lines(f"{name}({one.parameters})") + "\n")
+    click.echo(prose(text))
+    if name in facts:
+        click.echo("\n" + lines(*(f"{title}: {fact}" for title, fact in facts[name].items())))
+
+
+def _told(one: "Described", facts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    return {"parameters": one.parameters, "what": one.what, **facts.get(one.name, {})}

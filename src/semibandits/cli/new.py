@@ -1,0 +1,53 @@
+"""Experiment files to begin with."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from semibandits.cli.base import completing, json_option, print_json
+from semibandits.cli.tables import lines, table
+
+
+def _names() -> Iterable[str]:
+    from semibandits.experiments.starters import STARTERS
+
+    return STARTERS
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=completing(_names))
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    show_default="this one",
+    metavar="DIR",
+    help="Where to write it.",
+)
+@json_option
+def new(name: str | None, folder: Path, as_json: bool) -> None:
+    """Write an experiment file to begin with.
+
+    Without NAME, lists what there is. The files are short and full of comments: change what you like, and run them.
+    Nothing that exists is overwritten.
+
+    \b
+    Example:  semibandits new
+              semibandits new grid_path
+              semibandits new budget --folder town
+    """
+    from semibandits.experiments.starters import STARTERS, write_starter
+
+    if name is None:
+        if as_json:
+            print_json([{"name": name, "what": what} for name, what in STARTERS.items()])
+        else:
+            click.echo(table(["", ""], [[f"semibandits new {name}", what] for name, what in STARTERS.items()]))
+        return
+    written = write_starter(name, folder)
+    if as_json:
+        print_json({"files": written})
+    else:
+        click.echo(lines(*(f"wrote {path}" for path in written)))
+        click.echo(f"\nChange it as you like, and run it:\n\n    semibandits run {written[0]}")

@@ -1,0 +1,120 @@
+"""Playing experiments, and what came out of them as tables and as JSON."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from semibandits.cli.base import note, print_json
+from semibandits.cli.tables import lines, table
+
+if TYPE_CHECKING:
+    from semibandits.experiments.document import Experiment
+    from semibandits.experiments.point import Point
+    from semibandits.simulation.result import Comparison
+
+
+def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) -> None:
+    """Plays it, writes its data and its report to the folder, and shows what came out."""
+    from semibandits.experiments.folder import MANIFEST
+    from semibandits.experiments.report.experiment import write_report
+    from semibandits.experiments.running import run
+
+    resumed = (out / MANIFEST).exists()
+    try:
+        finished = run(experiment, out)
+    except KeyboardInterrupt:
+        note(f"stopped; what is finished is kept in {out}: the same command goes on from there")
+        raise
+    report = None if no_report else out / "report.html"
+    if report is not None:
+        write_report(
+            report,
+            experiment.title,
+            finished.points,
+            description=experiment.description,
+            source=experiment.text,
+        )
+    show(finished.points, as_json, {"folder": out, "report": report, "resumed": resumed})
+
+
+def show(points: "Sequence[Point]", as_json: bool, files: dict[str, Any] | None = None) -> None:
+    """Mean regret of every policy, the paired comparisons, and where the files are."""
+    if as_json:
+        print_json({"points": [_as_document(point) for point in points], **(files or {})})
+        return
+    _print_regret(points)
+    _print_comparisons(points)
+    if files:
+        kept = " (what it held already was not played again)" if files["resumed"] else ""
+        click.echo("\n" + lines(f"folder: {files['folder']}{kept}"))
+        if files["report"]:
+            click.echo(lines(f"report: {files['report']}"))
+
+
+def _print_regret(points: "Sequence[Point]") -> None:
+    results = [point.result for point in points]
+    horizons = sorted({int(result.rounds[-1]) for result in results})
+    rounds = f"{horizons[0]:,}" if len(horizons) == 1 else f"{horizons[0]:,} to {horizons[-1]:,}"
+    runs = results[0].regret.shape[1]
+    click.echo(f"{results[0].kind.capitalize()} regret after {rounds} rounds, {runs:,} run{'' if runs == 1 else 's'}\n")
+    numbers = ["regret", "± error", "95% interval"]
+    rows = [
+        [*map(str, point.settings.values()), row.policy, _two(row.mean), _two(row.error), _interval(row.low, row.high)]
+        for point in points
+        for row in point.result.summary()
+    ]
+    click.echo(table([*points[0].settings, "policy", *numbers], rows, right=numbers))
+
+
+def _print_comparisons(points: "Sequence[Point]") -> None:
+    from semibandits.experiments.report.standing import comparisons
+
+    compared = [(point.settings, one) for point in points for one in comparisons(point.result)]
+    if not compared or compared[0][1].runs == 1:
+        return
+    click.echo()
+    click.echo(lines("Differences run by run, in the same worlds; intervals: 95% for all of a simulation together"))
+    click.echo()
+    numbers = ["difference", "± error", "interval"]
+    rows = [
+        [
+            *(*map(str, settings.values()), one.a, one.b),
+            *(_two(one.difference), _two(one.error), _interval(one.low, one.high), _verdict(one)),
+        ]
+        for settings, one in compared
+    ]
+    click.echo(table([*points[0].settings, "policy", "against", *numbers, ""], rows, right=numbers))
+
+
+def _verdict(one: "Comparison") -> str:
+    from semibandits.experiments.report.standing import told_apart
+
+    return "less regret" if told_apart(one) else "cannot be told apart"
+
+
+def _as_document(point: "Point") -> dict[str, Any]:
+    from semibandits.experiments.report.standing import comparisons
+
+    result = point.result
+    return {
+        "settings": point.settings,
+        "problem": result.problem,
+        "horizon": result.rounds[-1],
+        "seed": result.seed,
+        "regret": result.kind,
+        "engine": result.engine,
+        "version": result.version,
+        "summary": list(result.summary()),
+        "comparisons": comparisons(result),
+    }
+
+
+def _two(number: float) -> str:
+    return f"{number:,.2f}" if math.isfinite(number) else "unknown"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{_two(low)} to {_two(high)}" if math.isfinite(low) else "unknown"

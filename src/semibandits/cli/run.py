@@ -1,0 +1,38 @@
+"""Experiment files."""
+
+from pathlib import Path
+
+import click
+
+from semibandits.cli.base import json_option, need_matplotlib, no_report_option
+from semibandits.cli.results import play
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for the results.  [default: the file's name and -results]",
+)
+@no_report_option
+@json_option
+def run(file: Path, out: Path | None, no_report: bool, as_json: bool) -> None:
+    """Run the experiment that a file describes.
+
+    FILE is TOML: problem, policies, horizon, runs, seed, sweeps; `semibandits new` writes one to begin with. The
+    folder gets report.html, which opens in any browser, and data/ (every number). What was stopped goes on from there
+    when the same command is given again; with more runs or policies in the file, only these are played.
+
+    \b
+    Example:  semibandits new grid_path
+              semibandits run grid_path.toml
+              semibandits run grid_path.toml --out results --json
+    """
+    if not no_report:
+        need_matplotlib()
+    from semibandits.experiments import document
+
+    experiment = document.read(file)
+    play(experiment, Path(f"{file.stem}-results") if out is None else out, no_report, as_json)

@@ -1,0 +1,181 @@
+"""From the tables of an experiment file to a problem and policies."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from semibandits.experiments import named
+from semibandits.experiments.data_files import read_data
+from semibandits.experiments.own_code import OwnCode
+from semibandits.experiments.place import NAMES, Place
+from semibandits.problem import Problem
+from semibandits.sets.specification import FORMAT, from_spec
+from semibandits.types import Environment, FeasibleSet, IndexPolicy, Policy
+
+FUNCTIONS = {"Oracle": ("function", "contains"), "Matroid": ("independent",), "Custom": ("sample",)}
+"""Parameters that are the user's own functions."""
+
+
+class Assembled(NamedTuple):
+    """A problem, and the digests of the files it was made of."""
+
+    problem: Problem
+    files: dict[str, str]
+
+
+class Assembler:
+    """Makes what the tables of one file describe, from that file's folder; equal problems are made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._code = OwnCode(folder)
+        self._problems: dict[str, Assembled] = {}
+        self._files: dict[str, str] = {}
+        """Those that the problem in the making is made of."""
+
+    def problem(self, place: Place) -> Assembled:
+        table = place.table()
+        text = json.dumps(table.value, sort_keys=True, default=str)
+        if text not in self._problems:
+            self._files = {}
+            problem = self._named_problem(table) if _is_named(table) else self._own_problem(table)
+            self._problems[text] = Assembled(problem, self._files)
+        return self._problems[text]
+
+    def policy(self, place: Place, problem: Problem) -> IndexPolicy | Policy:
+        table = place.table()
+        self._files = {}
+        if "class" in table:
+            return self._of_class("policy", table, (IndexPolicy, Policy))  # type: ignore[no-any-return]
+        name = self._name("policy", table, "name", named.POLICIES, "CombUCB1")
+        parameters = {key: self._value(table[key]) for key in table.value if key != "name"}
+        with table.blamed():
+            return named.make_policy(name, parameters, problem)
+
+    def _named_problem(self, table: Place) -> Problem:
+        if "class" in table:
+            return self._of_class("problem", table, Problem)  # type: ignore[no-any-return]
+        name = self._name("problem", table, "name", named.PROBLEMS, "grid_path")
+        parameters = {key: self._value(table[key]) for key in table.value if key != "name"}
+        with table.blamed():
+            return named.make_problem(name, parameters)
+
+    def _own_problem(self, table: Place) -> Problem:
+        missing = [key for key in ("set", "environment") if key not in table]
+        if missing:
+            table.fail(
+                f"{table.name} needs {' and '.join(f'[problem.{key}]' for key in missing)}, or the name of a problem: "
+                f"{', '.join(named.PROBLEMS)}"
+            )
+        table.check_keys(("set", "environment", "sense", "true_optimum"))
+        feasible = self._set(table["set"])
+        environment = self._environment(table["environment"])
+        others = {key: self._value(table[key]) for key in ("sense", "true_optimum") if key in table}
+        with table.blamed():
+            return Problem(feasible, environment, **others)
+
+    def _set(self, place: Place) -> FeasibleSet:
+        table = place.table()
+        if "class" in table:
+            return self._of_class("set", table, FeasibleSet)  # type: ignore[no-any-return]
+        if "file" in table and "kind" not in table:
+            return self._set_of_file(table)
+        kind = self._name("set", table, "kind", named.SETS, "TopK")
+        parameters = self._parameters(table, kind)
+        labels = None if kind == "MILP" else parameters.pop("labels", None)
+        with table.blamed():
+            feasible = named.make_set(kind, parameters)
+        if labels is not None:
+            _set_labels(feasible, labels, table["labels"])
+        return feasible
+
+    def _set_of_file(self, table: Place) -> FeasibleSet:
+        table["file"].text()
+        made = self._value(table)
+        if not isinstance(made, FeasibleSet):
+            table["file"].fail(f"{table.value['file']} must be the specification of a set, as to_spec() makes it")
+        return made
+
+    def _environment(self, place: Place) -> Environment:
+        table = place.table()
+        if "class" in table:
+            return self._of_class("environment", table, Environment)  # type: ignore[no-any-return]
+        kind = self._name("environment", table, "kind", named.ENVIRONMENTS, "Bernoulli")
+        parameters = self._parameters(table, kind)
+        with table.blamed():
+            return named.make_environment(kind, parameters)
+
+    def _parameters(self, table: Place, kind: str) -> dict[str, Any]:
+        functions = FUNCTIONS.get(kind, ())
+        return {
+            key: self._function(table[key]) if key in functions else self._value(table[key])
+            for key in table.value
+            if key != "kind"
+        }
+
+    def _name(self, what: str, table: Place, key: str, there: dict[str, Any], example: str) -> str:
+        if key not in table:
+            table.fail(f"{table.name} needs a {key}, such as {key} = {example!r}, or a class of your own")
+        with table[key].blamed():
+            named.known(what, table.value[key], there)
+        return str(table.value[key])
+
+    def _of_class(self, what: str, table: Place, wanted: Any) -> Any:
+        """Of the user's own class, or what their function returns."""
+        double = [key for key in NAMES if key in table and key != "class"]
+        if double:
+            table[double[0]].fail(f"give either {double[0]} or class, not both")
+        maker = self._function(table["class"])
+        parameters = {key: self._value(table[key]) for key in table.value if key != "class"}
+        name = str(table.value["class"]).rpartition(":")[2]
+        with table.blamed():
+            made = named.make(f"{what} {name}", maker, parameters)
+        if not isinstance(made, wanted):
+            table["class"].fail(f"{name} makes no {what}, but {made!r:.100}")
+        return made
+
+    def _function(self, place: Place) -> Callable[..., Any]:
+        with place.blamed():
+            function = self._code.load(place.value)
+        for file, data in self._code.files.items():
+            if str(place.value).startswith(f"{file}:"):
+                self._note(file, data)
+        return function
+
+    def _value(self, place: Place) -> Any:
+        """A parameter: as it is written, or what is in the file that it names, or a set."""
+        value = place.value
+        if isinstance(value, list) and any(isinstance(part, list | dict) for part in value):
+            return [self._value(place[number]) for number in range(len(value))]
+        if not isinstance(value, dict):
+            return value
+        if isinstance(value.get("kind"), str) or isinstance(value.get("class"), str):
+            return self._set(place)
+        if isinstance(value.get("file"), str):
+            with place.blamed():
+                read, data = read_data(value, self._folder)
+                self._note(value["file"], data)
+                if isinstance(read, dict) and read.get("format") == FORMAT:
+                    return from_spec(read, (self._folder / value["file"]).parent)
+            return read
+        return {key: self._value(place[key]) for key in value}
+
+    def _note(self, file: str, data: bytes) -> None:
+        self._files[file] = hashlib.sha256(data).hexdigest()
+
+
+def _set_labels(feasible: FeasibleSet, labels: Any, place: Place) -> None:
+    """Names of the items, for a set that has none of its own."""
+    if feasible.labels:
+        place.fail(f"{feasible!r} has labels of its own: {', '.join(feasible.labels[:3])}, ...")
+    count = feasible.n_items
+    words = isinstance(labels, list) and all(isinstance(label, str) and label.isprintable() for label in labels)
+    if not words or len(labels) != count or len(set(labels)) != count:
+        place.fail(f"labels must be {count} different words, one per item, got {labels!r:.100}")
+    feasible.labels = tuple(labels)
+
+
+def _is_named(table: Place) -> bool:
+    return "name" in table or "class" in table

@@ -1,0 +1,92 @@
+"""Long data that an experiment file names instead of holding it: CSV, NumPy and JSON files."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semibandits.errors import BadArgument, meant
+
+KEYS = ("file", "column", "columns")
+
+
+def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
+    """What {file = "means.csv", column = "mean"} stands for, and the bytes of the file.
+
+    A CSV file has a header. One `column` is a list, of numbers where all of it are; `columns` are a list for each row;
+    without either it is the matrix of all its numbers. An .npy file is the array in it, a .json file what it holds.
+    """
+    for key in table:
+        if key not in KEYS:
+            raise BadArgument(f"a file of data has no {key!r:.100}{meant(key, KEYS)}")
+    name = table["file"]
+    readers = {".csv": _read_csv, ".npy": _read_npy, ".json": _read_json}
+    kind = Path(name).suffix.lower()
+    if kind not in readers:
+        raise BadArgument(f"a file of data must be .csv, .npy or .json, got {name!r:.100}")
+    if kind != ".csv" and len(table) > 1:
+        raise BadArgument(f"column and columns are for CSV files, got {name!r:.100}")
+    try:
+        data = (folder / name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise BadArgument(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        return readers[kind](data, table), data
+    except BadArgument as error:
+        error.say_where(name)
+        raise
+    except (ValueError, EOFError, OSError, csv.Error, RecursionError) as error:
+        raise BadArgument(f"{name} cannot be read as {kind[1:]}: {error!s:.200}") from error
+
+
+def _read_csv(data: bytes, table: dict[str, Any]) -> Any:
+    rows = [row for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True) if row]
+    if len(rows) < 2:
+        raise BadArgument("expected a header and at least one row below it")
+    header, body = [title.strip() for title in rows[0]], rows[1:]
+    for number, row in enumerate(body, start=1):
+        if len(row) != len(header):
+            raise BadArgument(f"row {number} has {len(row)} cells, the header {len(header)}")
+    if "column" in table and "columns" in table:
+        raise BadArgument("give either column or columns, not both")
+    if "column" in table:
+        return _numbers_or_words([row[_place(table["column"], header)] for row in body])
+    if "columns" in table:
+        if not isinstance(table["columns"], list):
+            raise BadArgument(f"columns must be a list of titles, got {table['columns']!r:.100}")
+        chosen = [_numbers_or_words([row[_place(title, header)] for row in body]) for title in table["columns"]]
+        return [list(cells) for cells in zip(*chosen, strict=True)]
+    matrix = np.empty((len(body), len(header)))
+    for i, row in enumerate(body):
+        for j, cell in enumerate(row):
+            try:
+                matrix[i, j] = float(cell)
+            except ValueError:
+                raise BadArgument(f"row {i + 1}, column {header[j]!r} must be a number, got {cell!r:.100}") from None
+    return matrix
+
+
+def _place(title: Any, header: list[str]) -> int:
+    if not isinstance(title, str) or title not in header:
+        raise BadArgument(f"there is no column {title!r:.100}{meant(title, header)}")
+    return header.index(title)
+
+
+def _numbers_or_words(cells: list[str]) -> list[Any]:
+    for kind in (int, float):
+        try:
+            return [kind(cell) for cell in cells]
+        except ValueError:
+            continue
+    return [cell.strip() for cell in cells]
+
+
+def _read_npy(data: bytes, table: dict[str, Any]) -> Any:
+    return np.load(io.BytesIO(data), allow_pickle=False)
+
+
+def _read_json(data: bytes, table: dict[str, Any]) -> Any:
+    return json.loads(data)

@@ -1,0 +1,126 @@
+"""The folder that an experiment's results are written to: one experiment, one process at a time."""
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from semibandits.errors import BadState, StoreFailed
+from semibandits.experiments.document import Experiment
+from semibandits.files import replace_file
+
+FORMAT = "semibandits.experiment"
+VERSION = 1
+MANIFEST = "experiment.json"
+LOCK = ".lock"
+SHOWN = 5
+"""So many files or differences an error names."""
+ELSEWHERE = "give another folder, or remove this one"
+
+
+@contextmanager
+def claimed(folder: Path, experiment: Experiment) -> Iterator[None]:
+    """The folder is this experiment's, and this process's alone, until the `with` block is left.
+
+    Raises `BadState` where it holds something else, and `StoreFailed` where it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("a")
+    except OSError as error:
+        raise StoreFailed(f"{folder} cannot be written: {error.strerror or error}") from error
+    with lock:
+        if not _locked(lock):
+            raise StoreFailed(f"another process is playing in {folder}: wait for its end, or give another folder")
+        _check(folder, experiment)
+        for left in [*folder.glob("runs/*/.*"), *folder.glob("data/.*"), *folder.glob("results/.*")]:
+            left.unlink(missing_ok=True)  # half a file, of a process that was killed
+        yield
+
+
+def write(path: Path, data: bytes) -> None:
+    """A file of the folder, whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    except OSError as error:
+        raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
+
+
+def _locked(lock: IO[Any]) -> bool:
+    """Whether this process has the lock now: the system takes it back when the process ends, however it ends."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)  # some file systems know no locks
+    return True
+
+
+def _check(folder: Path, experiment: Experiment) -> None:
+    """Whether it holds this experiment or nothing; then the manifest and the experiment's own file are (re)written."""
+    path = folder / MANIFEST
+    files = experiment.files
+    if path.exists():
+        found = _read(path)
+        differences = list(_differences(found, experiment))
+        if differences:
+            more = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+            raise BadState(
+                f"{folder} holds another experiment, {found['title']!r:.100}: {'; '.join(differences[:SHOWN])}{more}. "
+                f"{ELSEWHERE.capitalize()}"
+            )
+        files = found["files"] | files
+    else:
+        others = sorted(file.name for file in folder.iterdir() if not file.name.startswith("."))
+        if others:
+            more = ", ..." if len(others) > SHOWN else ""
+            raise BadState(
+                f"{folder} holds no experiment, but other files: {', '.join(others[:SHOWN])}{more}. "
+                f"{ELSEWHERE.capitalize()}"
+            )
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": experiment.title,
+        "description": experiment.description,
+        "identity": experiment.identity,
+        "files": files,
+    }
+    write(path, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+    write(folder / "experiment.toml", experiment.text.encode())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        if found["format"] != FORMAT or found["version"] != VERSION:
+            raise BadState(f"{path} is no manifest of version {VERSION} of an experiment; {ELSEWHERE}")
+        found = {"title": str(found["title"]), "identity": dict(found["identity"]), "files": dict(found["files"])}
+    except BadState:
+        raise
+    except OSError as error:
+        raise StoreFailed(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadState(f"{path} is damaged ({error!s:.100}); {ELSEWHERE}") from error
+    return found
+
+
+def _differences(found: dict[str, Any], experiment: Experiment) -> Iterator[str]:
+    """What sets the two apart, in words."""
+    there, here = found["identity"], experiment.identity
+    for name in dict.fromkeys([*there, *here]):
+        if there.get(name) != here.get(name):
+            yield f"{name} is {there.get(name, 'not set')!s:.60} there and {here.get(name, 'not set')!s:.60} here"
+    for file, digest in experiment.files.items():
+        if found["files"].get(file, digest) != digest:
+            yield f"{file} has changed since"

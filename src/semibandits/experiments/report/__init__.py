@@ -1,0 +1,1 @@
+"""Reports: pages that hold all they show, and need no network."""

@@ -1,0 +1,101 @@
+"""The report of any experiment: one simulation, or a sweep of them."""
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from semibandits.errors import BadArgument
+from semibandits.experiments.point import Point
+from semibandits.experiments.report import sweep
+from semibandits.experiments.report.curves import curves
+from semibandits.experiments.report.items import items
+from semibandits.experiments.report.page import Section, nested, page
+from semibandits.experiments.report.played import played, provenance, timing
+from semibandits.experiments.report.solutions import find, solutions
+from semibandits.experiments.report.standing import sentence, standings
+from semibandits.files import replace_file
+from semibandits.markup import details, paragraph
+from semibandits.problem import Problem
+from semibandits.sets.drawing import check_axes
+from semibandits.simulation import SimulationResult
+
+MOST_OPEN = 6
+"""Points that have a section of their own; more are folded, and drawn more simply."""
+
+
+def write_report(
+    path: str | os.PathLike[str], title: str, points: Sequence[Point], *, description: str = "", source: str = ""
+) -> None:
+    """Writes a page about these simulations: who lost least and how sure that is, what was learned, how to repeat it.
+
+    The page holds all it shows. `source` is the text that the experiment was made from, if any. The most is to be seen
+    where the simulations were made with `record=["counts", "sums"]`. Needs Matplotlib.
+
+        write_report("report.html", "My experiment", [Point({}, problem, result)])
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
+    replace_file(target, report(title, points, description=description, source=source).encode())
+
+
+def report(title: str, points: Sequence[Point], *, description: str = "", source: str = "") -> str:
+    """The page that `write_report` writes."""
+    check_axes(None)
+    shown = [_check(point) for point in points]
+    if not shown:
+        raise BadArgument("a report is about one simulation or more, got none")
+    about = "".join(paragraph(part) for part in description.split("\n\n") if part.strip())
+    if len(shown) == 1:
+        sections = [
+            Section("What was played", about + played(shown[0])),
+            *_sections(shown[0], ""),
+            Section("Provenance", provenance(shown, source)),
+        ]
+        return page(title, sections, sentence(shown[0].result))
+    sections = [Section("Overview", about + sweep.overview(shown)), *_points(shown)]
+    sections.append(Section("Provenance", provenance(shown, source)))
+    return page(title, sections, sweep.sentence(shown))
+
+
+def _check(point: Any) -> Point:
+    kinds = (dict, Problem, SimulationResult)
+    if not (isinstance(point, tuple) and len(point) == 3 and all(map(isinstance, point, kinds))):
+        raise BadArgument(f"a point is Point(settings, problem, result), got {point!r:.200}")
+    found = Point(*point)
+    counts = found.result.counts
+    if counts is not None and counts.shape[2] != found.problem.n_items:
+        raise BadArgument(
+            f"the result has counts of {counts.shape[2]} items, but the problem has {found.problem.n_items}: "
+            "was it another problem that was played?"
+        )
+    return found
+
+
+def _points(points: Sequence[Point]) -> list[Section]:
+    """A section each, or all of them folded in one."""
+    few = len(points) <= MOST_OPEN
+    bodies = []
+    for number, point in enumerate(points):
+        inner = [*_sections(point, f"point-{number}-", simple=not few), Section("What was played", played(point))]
+        bodies.append(paragraph(sentence(point.result)) + nested(inner))
+    if few:
+        return [Section(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True)]
+    folded = "".join(details(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True))
+    note = paragraph("Bounds, and pictures of items and solutions, are left out of so many points.", "note")
+    return [Section("Every point", note + folded)]
+
+
+def _sections(point: Point, name: str, *, simple: bool = False) -> list[Section]:
+    """What there is to say of one simulation beside who won."""
+    found = find(point)
+    known = {} if isinstance(found, str) else {policy: one.items for policy, one in found.items()}
+    return [
+        Section("Who lost least", standings(point.result)),
+        Section("Regret over time", curves(point, name, bounds=not simple)),
+        Section("Items", items(point, name, known, pictures=not simple)),
+        Section("Solution", solutions(point, name, found, pictures=not simple)),
+        Section("Time per round", timing(point)),
+    ]

@@ -1,0 +1,187 @@
+"""Matplotlib's pictures for pages and as files.
+
+In a page a picture is SVG whose inks are the page's variables, so that it reads on light and on dark: every grey
+becomes one of `--ink`, `--dim`, `--faint`, `--grid` and `--paper`, other colours stay. Text stays text.
+"""
+
+import io
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from semibandits.errors import BadArgument
+from semibandits.files import replace_file
+from semibandits.markup import Html, escape
+from semibandits.sets.drawing import check_axes
+from semibandits.simulation.plots import LOWER_COLOUR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INKS = ((0x55, "ink"), (0x9F, "dim"), (0xCC, "faint"), (0xF7, "grid"), (0xFF, "paper"))
+"""Greys up to a lightness, and the variable that takes their place."""
+NAMED = {LOWER_COLOUR.lower(): "lower"}
+"""Colours that are too dark for a dark page."""
+DOTS_PER_INCH = 200
+LEAST, MOST = 0.6, 1.15
+"""How small a picture may be made, so that its text can be read (beyond that it scrolls), and how large."""
+_COLOUR = re.compile("#[0-9a-f]{6}")
+_FONT = re.compile("(font|font-family): ([^;]*?)'[^;]*")
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class Picture:
+    """A picture, for a page (`inline`) and as files (`svg`, `png`), which have a white background."""
+
+    def __init__(self, name: str, alt: str, figure: "Figure") -> None:
+        self.name = name
+        self.alt = alt
+        """What it shows, for those who do not see it."""
+        self._figure = figure
+        self.inline = _inline(name, alt, figure)
+
+    @cached_property
+    def svg(self) -> bytes:
+        return _render(self._figure, "svg", self.name, facecolor="white")
+
+    @cached_property
+    def png(self) -> bytes:
+        return _render(self._figure, "png", self.name, facecolor="white", dpi=DOTS_PER_INCH)
+
+
+def picture(name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
+    """What is drawn there now. `name` is for files and links: lower-case letters, digits and hyphens."""
+    check_axes(None)
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    if not re.fullmatch("[a-z][a-z0-9-]*", name):
+        raise BadArgument(f"the name of a picture is lower-case letters, digits and hyphens, got {name!r:.100}")
+    if not isinstance(axes_or_figure, Axes | Figure):
+        raise BadArgument(f"a picture is made of Matplotlib Axes or a Figure, got {axes_or_figure!r:.200}")
+    return Picture(name, alt, axes_or_figure.figure.figure)
+
+
+def figure(pictures: Picture | Sequence[Picture], caption: str) -> Html:
+    """One or more pictures, side by side where there is room, with a caption (text, or `Html`)."""
+    shown = [pictures] if isinstance(pictures, Picture) else pictures
+    inner = "\n".join(one.inline for one in shown)
+    return Html(
+        f'<figure>\n<div class="pictures">\n{inner}\n</div>\n<figcaption>{escape(caption)}</figcaption>\n</figure>\n'
+    )
+
+
+def save(folder: Path, pictures: Iterable[Picture]) -> list[Path]:
+    """Writes figures/NAME.svg and figures/NAME.png."""
+    inside = Path(folder) / "figures"
+    inside.mkdir(parents=True, exist_ok=True)
+    written = []
+    for one in pictures:
+        for ending, data in (("svg", one.svg), ("png", one.png)):
+            written.append(inside / f"{one.name}.{ending}")
+            replace_file(written[-1], data)
+    return written
+
+
+def _render(figure: "Figure", form: str, salt: str, **options: Any) -> bytes:
+    """The same bytes for the same figure."""
+    from matplotlib import rc_context
+
+    file = io.StringIO() if form == "svg" else io.BytesIO()
+    fonts = options.pop("fonts", "path")
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
+    with rc_context({"svg.hashsalt": salt, "svg.fonttype": fonts}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # a browser has more fonts
+        figure.savefig(file, format=form, metadata=metadata, bbox_inches="tight", pad_inches=0.06, **options)
+    data = file.getvalue()
+    return data if isinstance(data, bytes) else data.encode("utf-8", "replace")
+
+
+def _inline(name: str, alt: str, figure: "Figure") -> Html:
+    with _transparent_greys(figure):
+        drawn = _render(figure, "svg", name, fonts="none", facecolor="none").decode()
+    root = ElementTree.fromstring(_NO_XML.sub("\ufffd", drawn))
+    width = float(root.attrib["width"].removesuffix("pt")) * 4.0 / 3.0
+    view = root.attrib["viewBox"]
+    for definitions in root.iter("{http://www.w3.org/2000/svg}defs"):
+        for style in definitions.findall("{http://www.w3.org/2000/svg}style"):
+            definitions.remove(style)  # it would be the whole page's
+    used = set(_REFERENCE.findall(drawn)) | set(re.findall('href="#([^"]+)"', drawn))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.tail = None if element.tag not in ("tspan", "text") else element.tail
+        own = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+        if own.get("id") not in used:
+            own.pop("id", None)
+        element.attrib = {key: _attribute(name, key, value) for key, value in own.items()}
+    root.attrib = {
+        "viewBox": view,
+        "role": "img",
+        "aria-label": _NO_XML.sub("\ufffd", alt),
+        "style": f"min-width: {LEAST * width:.0f}px; max-width: {MOST * width:.0f}px; fill: var(--ink); "
+        "stroke-linejoin: round; stroke-linecap: butt",
+    }
+    return Html(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _attribute(name: str, key: str, value: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if key == "href":
+        return f"#{name}-{value[1:]}" if value.startswith("#") else value
+    value = _REFERENCE.sub(lambda found: f"url(#{name}-{found[1]})", value)
+    if key in ("style", "fill", "stroke"):
+        value = _FONT.sub(r"\1: \2var(--font)", _COLOUR.sub(_ink, value))
+    return value
+
+
+def _ink(found: re.Match[str]) -> str:
+    """The variable for a grey; any other colour as it is."""
+    colour = found[0]
+    if colour in NAMED:
+        return f"var(--{NAMED[colour]})"
+    if not colour[1:3] == colour[3:5] == colour[5:7]:
+        return colour
+    lightness = int(colour[1:3], 16)
+    return f"var(--{next(name for end, name in INKS if lightness <= end)})"
+
+
+@contextmanager
+def _transparent_greys(figure: "Figure") -> Iterator[None]:
+    """While a figure is drawn for a page: in images white lets the page through, and so do light greys in part.
+
+    Text on what is left keeps its colour, by not being quite grey.
+    """
+    from matplotlib.colors import to_hex
+
+    changed: list[tuple[Any, Any]] = []
+    for ax in figure.get_axes():
+        for image in ax.get_images():
+            original: Any = image.get_array()
+            pixels = np.array(image.to_rgba(original), dtype=np.float64)
+            light = (np.ptp(pixels[..., :3], axis=-1) < 1e-6) & (pixels[..., 0] >= 0.5)
+            see_through = pixels.copy()
+            see_through[light, 3] *= 2.0 * (1.0 - pixels[light, 0])
+            see_through[light, :3] = 0.5
+            changed.append((image.set_data, original))
+            image.set_data(see_through)
+            for text in ax.texts:
+                column, row = np.rint(text.get_position()).astype(np.int64)
+                colour = to_hex(text.get_color())
+                if 0 <= row < light.shape[0] and 0 <= column < light.shape[1] and not light[row, column]:
+                    changed.append((text.set_color, text.get_color()))
+                    text.set_color(colour[:-1] + ("e" if colour[-1] == "f" else f"{int(colour[-1], 16) + 1:x}"))
+    try:
+        yield
+    finally:
+        for restore, value in changed:
+            restore(value)

@@ -1,0 +1,164 @@
+"""Who lost least, by how much, and how sure that is."""
+
+import itertools
+import math
+
+from semibandits.markup import Html, Number, number, paragraph, table
+from semibandits.simulation import SimulationResult
+from semibandits.simulation.result import Comparison
+
+ERROR = 0.05
+"""The chance that any of the comparisons of one simulation is wrong by luck."""
+MOST_IN_PAIRS = 4
+"""Of so many policies every two are compared; of more, all with the best."""
+
+
+def ranking(result: SimulationResult) -> list[int]:
+    """The policies, by number, from the least mean regret at the horizon to the largest."""
+    means = result.regret[:, :, -1].mean(axis=1)
+    return sorted(range(len(result.policies)), key=lambda policy: (means[policy], policy))
+
+
+def short_names(result: SimulationResult) -> list[str]:
+    """The policies' names with no more parameters than tell them apart."""
+    alike: dict[str, list[str]] = {}
+    for name in result.policies:
+        alike.setdefault(name.partition("(")[0], []).append(name)
+    short = [_short(name, alike[name.partition("(")[0]]) for name in result.policies]
+    return short if len(set(short)) == len(short) else list(result.policies)
+
+
+def _short(name: str, alike: list[str]) -> str:
+    """Without what all names like it have in common.
+
+    >>> alike = ["CombUCB1(alpha=0.5, init='paper')", "CombUCB1(alpha=1.5, init='paper')"]
+    >>> _short(alike[0], alike)
+    'CombUCB1(alpha=0.5)'
+    """
+    short, _, rest = name.partition("(")
+    if len(alike) == 1:
+        return short
+    parts = [set(other.partition("(")[2].removesuffix(")").split(", ")) for other in alike]
+    if not all(
+        other.endswith(")") and all("=" in part for part in some) for other, some in zip(alike, parts, strict=True)
+    ):
+        return name
+    common = set.intersection(*parts)
+    return f"{short}({', '.join(part for part in rest.removesuffix(')').split(', ') if part not in common)})"
+
+
+def confidence(result: SimulationResult) -> float:
+    """Of one comparison, so that all pairs hold together (Bonferroni): the best is known only from the same runs."""
+    return 1.0 - ERROR / max(1, math.comb(len(result.policies), 2))
+
+
+def comparisons(result: SimulationResult) -> list[Comparison]:
+    """Each is of a policy with one that has more regret on average."""
+    order = ranking(result)
+    pairs = itertools.combinations(order, 2) if len(order) <= MOST_IN_PAIRS else ((order[0], b) for b in order[1:])
+    return [result.compare(a, b, confidence=confidence(result)) for a, b in pairs]
+
+
+def told_apart(comparison: Comparison) -> bool:
+    """Whether the interval of the difference leaves 0 out. A single run tells nothing."""
+    return comparison.low > 0.0 or comparison.high < 0.0
+
+
+def sentence(result: SimulationResult) -> str:
+    """Who won, by how much, how sure."""
+    runs, names, order = result.regret.shape[1], short_names(result), ranking(result)
+    rows = result.summary()
+    best, played = rows[order[0]], f"{result.rounds[-1]:,} rounds"
+    mean = _with_error(best.mean, best.error)
+    if len(order) == 1:
+        lost = f"{names[0]} has a mean regret of {mean} after {played} ({runs} runs)."
+        return lost if runs > 1 else f"{names[0]} has a regret of {mean} after a single run of {played}."
+    second = rows[order[1]]
+    if runs == 1:
+        return (
+            f"In a single run of {played} {names[order[0]]} has the least regret, {mean}, before {names[order[1]]} "
+            f"with {number(second.mean)}: how sure that is, a single run cannot tell."
+        )
+    against = [result.compare(order[0], other, confidence=confidence(result)) for other in order[1:]]
+    tied = [names[other] for other, one in zip(order[1:], against, strict=True) if not told_apart(one)]
+    begin = f"{names[order[0]]} has the least mean regret after {played}, {mean}"
+    if tied:
+        others = len(order) - 1 - len(tied)
+        rest = f"; the other {others} {'has' if others == 1 else 'have'} significantly more" if others > 0 else ""
+        which = _listed(tied) if len(tied) <= 4 else f"{len(tied)} others"
+        return f"{begin}, but {which} cannot be told apart from it by {runs} paired runs{rest}."
+    one = against[0]
+    less = f" ({100.0 * -one.difference / second.mean:.0f}%)" if second.mean > 0.0 else ""
+    sure = "a significant difference" if len(order) == 2 else "significant as against every other policy"
+    return (
+        f"{begin}. That is {_with_error(-one.difference, one.error)}{less} less than {names[order[1]]}, the next best, "
+        f"over {runs} paired runs: {sure}."
+    )
+
+
+def standings(result: SimulationResult) -> Html:
+    """The table of regret, and of the differences between policies."""
+    rows, runs, names = result.summary(), result.regret.shape[1], short_names(result)
+    listed = []
+    for policy in ranking(result):
+        row = rows[policy]
+        digits = decimals(row.error, row.mean)
+        numbers = [number(x, digits) for x in (row.mean, row.error)]
+        listed.append([names[policy], *numbers, _interval(row.low, row.high, digits), number(row.deviation, digits)])
+    columns = ["policy", "mean regret", "standard error", "95% interval", "deviation of a run"]
+    if runs == 1:
+        columns, listed = columns[:2], [row[:2] for row in listed]
+    caption = f"{result.kind.capitalize()} regret after {result.rounds[-1]:,} rounds, " + (
+        "a single run." if runs == 1 else f"{runs} runs. Intervals are Student's, over runs."
+    )
+    body = table(columns, listed, caption)
+    if len(rows) == 1:
+        return body
+    if runs == 1:
+        said = "A single run gives no errors, and so no difference can be called significant: ask for more runs."
+        return Html(body + paragraph(said))
+    return Html(body + _differences(result))
+
+
+def _differences(result: SimulationResult) -> Html:
+    compared, short = comparisons(result), dict(zip(result.policies, short_names(result), strict=True))
+    listed = []
+    for one in compared:
+        digits = decimals(one.error, one.difference)
+        interval = _interval(one.low, one.high, digits)
+        numbers = [number(one.difference, digits), number(one.error, digits), interval]
+        verdict = "less regret" if told_apart(one) else "cannot be told apart"
+        listed.append([short[one.a], short[one.b], *numbers, verdict])
+    pairs, each = math.comb(len(result.policies), 2), confidence(result)
+    how = f"{100 * each:.4g}% each, so that all {pairs} pairs hold together with 95%" if pairs > 1 else "95%"
+    best = "" if len(result.policies) <= MOST_IN_PAIRS else " Every policy is compared with the best."
+    caption = (
+        "The first policy's regret less the second's, run by run in the same worlds. Intervals are Student's: "
+        f"{how}.{best}"
+    )
+    columns = ["policy", "against", "difference", "standard error", "interval", "so the first has"]
+    apart = sum(told_apart(one) for one in compared)
+    verdict = f"{apart} of {len(compared)} differences are significant."
+    if len(compared) == 1:
+        verdict = f"The difference is {'' if apart else 'not '}significant."
+    return Html(table(columns, listed, caption) + paragraph(verdict))
+
+
+def decimals(error: float, value: float) -> int:
+    """So many that the error has two digits; where there is none, that the value has four."""
+    size = abs(error) if math.isfinite(error) and error else abs(value) / 100.0
+    return min(6, max(0, 1 - math.floor(math.log10(size)))) if math.isfinite(size) and size else 0
+
+
+def _with_error(mean: float, error: float) -> str:
+    digits = decimals(error, mean)
+    shown = number(mean, digits)
+    return f"{shown} ± {number(error, digits)}" if math.isfinite(error) else shown
+
+
+def _interval(low: float, high: float, digits: int) -> Number:
+    return Number(f"{number(low, digits)} to {number(high, digits)}")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,140 @@
+"""Reports of sweeps: an overview of all points, then each of them."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pages
+import results
+import semibandits as sb
+from semibandits.experiments.point import Point
+from semibandits.experiments.report import sweep
+from semibandits.experiments.report.experiment import report
+
+
+def coins() -> sb.Problem:
+    return sb.Problem(sb.sets.TopK(3, 1), sb.environments.Bernoulli([0.2, 0.5, 0.8]))
+
+
+def points(*settings: dict[str, Any], policies: int = 2, **changes: Any) -> list[Point]:
+    """Made up: regret grows from point to point."""
+    made = results.make(policies=policies, **changes)
+    return [
+        Point(setting, coins(), dataclasses.replace(made, regret=(1 + place) * made.regret))
+        for place, setting in enumerate(settings)
+    ]
+
+
+def read(some: list[Point]) -> pages.Page:
+    return pages.read_document(report("A sweep", some, source="x = 1"))
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.skip_drawing(monkeypatch)
+
+
+def grid(*key_values: tuple[str, list[Any]]) -> list[dict[str, Any]]:
+    settings: list[dict[str, Any]] = [{}]
+    for key, values in key_values:
+        settings = [{**one, key: value} for one in settings for value in values]
+    return settings
+
+
+@pytest.mark.usefixtures("quick")
+def test_few_points_have_sections_and_an_overview() -> None:
+    some = points({"problem.m": 2}, {"problem.m": 4}, {"problem.m": 3})
+    page = read(some)
+    for title in ("Overview", "m = 2", "m = 4", "m = 3", "Provenance"):
+        assert page.text.count(title) >= 2
+    rows = page.tables[0]
+    assert rows[0] == ["m", "Policy(0)", "Policy(1)"]
+    for row, point in zip(rows[1:], some, strict=True):
+        assert row[0] == str(point.settings["problem.m"])
+        for cell, one in zip(row[1:], point.result.summary(), strict=True):
+            mean, error = (float(part.replace(",", "")) for part in cell.split(" ± "))
+            assert abs(mean - one.mean) <= 0.06 * one.error
+            assert abs(error - one.error) <= 0.06 * one.error
+    assert page.text.startswith("A sweep A sweep 3 settings of problem.m were played. Policy(0) has the least")
+    assert "in all of them the best is significantly better" in page.text
+    assert page.tags.count("svg") >= 4
+    assert "details" not in page.tags or page.tags.count("section") == 5
+
+
+@pytest.mark.usefixtures("quick")
+def test_many_points_are_folded() -> None:
+    page = read(points(*grid(("m", [1, 2, 3, 4]), ("sigma", [0.2, 0.4])), policies=1))
+    assert page.tags.count("section") == 3
+    assert page.tags.count("details") >= 8
+    assert "m = 4, sigma = 0.4" in page.text
+    assert "The mean regret of Policy is from" in page.text
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("settings", "drawn"),
+    [
+        (grid(("a.x", [1, 2, 3])), 1),
+        (grid(("a.x", [True, False])), 1),
+        (grid(("a.x", [1, "two"])), 1),
+        (grid(("a.x", [[1, 2], {"k": None}])), 1),
+        (grid(("a.x", [1e-6, 1.0, 1e6])), 1),
+        (grid(("a.x", [np.int64(1), np.float64(2.5)])), 1),
+        (grid(("a.x", [1, 2]), ("b.x", [1, 2, 3])), 2),
+        (grid(("a", [1, 2]), ("b", [1, 2, 3, 4, 5])), 3),
+        ([{}, {}], 0),
+        ([{"a": 1}, {"b": 1}], 0),
+        ([{"a": 1}, {"a": 1}], 1),
+    ],
+)
+def test_all_kinds_of_values(settings: list[dict[str, Any]], drawn: int) -> None:
+    some = points(*settings)
+    made = pages.read(sweep.overview(some))
+    assert made.tags.count("svg") == drawn
+    assert len(made.tables[0]) == 1 + len(settings)
+    assert len(sweep.titles(some)) == len(settings)
+
+
+def test_words_are_drawn_as_they_are() -> None:
+    text = pages.read(sweep.overview(points(*grid(("$a$", ["<b>", "$y$", "_z"]))))).text
+    assert all(word in text for word in ("<b>", "$y$", "_z", "$a$"))
+
+
+def test_the_pictures_show_the_means() -> None:
+    some = points({"a": 1}, {"a": 2})
+    lines = sweep._lines(some, "a")
+    assert [(line.policy, line.others) for line in lines] == [("Policy(0)", ""), ("Policy(1)", "")]
+    assert [[value for value, _, _ in line.points] for line in lines] == [[1, 2], [1, 2]]
+
+
+def test_swept_policies_keep_one_line() -> None:
+    """Where the parameters of a policy are swept, its name changes from point to point."""
+    some = points({"policies.0.alpha": 0.5}, {"policies.0.alpha": 1.5}, policies=1)
+    some = [
+        point._replace(
+            result=dataclasses.replace(
+                point.result, policies=(f"CombUCB1(alpha={point.settings['policies.0.alpha']})",)
+            )
+        )
+        for point in some
+    ]
+    (line,) = sweep._lines(some, "policies.0.alpha")
+    assert line.policy == "CombUCB1"
+    assert len(line.points) == 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_points_may_differ_in_their_policies() -> None:
+    some = [*points({"a": 1}, policies=1), *points({"a": 2}, policies=3)]
+    rows = pages.read(sweep.overview(some)).tables[0]
+    assert rows[1][2:] == ["", ""]
+    assert "has the least mean regret" in sweep.sentence(some)
+
+
+@pytest.mark.usefixtures("quick")
+def test_single_runs() -> None:
+    made = sweep.overview(points({"a": 1}, {"a": 2}, runs=1))
+    assert "±" not in "".join(cell for row in pages.read(made).tables[0][1:] for cell in row)
+    assert "in none of them" in sweep.sentence(points({"a": 1}, {"a": 2}, runs=1))
