@@ -27,7 +27,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     problem = sb.Problem(feasible, sb.environments.Bernoulli([0.2, 0.9, 0.6, 0.4]))
     players = [sb.policies.CombUCB1(), sb.policies.CTS()]
     result = sb.simulate(problem, players, horizon=100, runs=5, seed=0, record=["counts", "sums"])
-    points = [Point({"problem.sigma": sigma}, problem, result) for sigma in (0.1, 0.2)]
+    points = [Point({long: long}, problem, result)]
     write_report(path, f"A report of {long}", points, description=long, source=f"name = '{long}'\n")
     return path
 

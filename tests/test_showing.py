@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pages
@@ -85,6 +85,7 @@ def test_a_problem_that_drifts_or_fails() -> None:
 # Decisions and learners
 
 
+@settings(max_examples=50)
 @given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=8), min_size=3, max_size=3, unique=True))
 def test_labels_show_as_they_are(labels: list[str]) -> None:
     learner = sb.Learner(sb.sets.TopK(3, 2), sb.policies.CombUCB1(), labels=labels, seed=0)

@@ -12,6 +12,7 @@ import semibandits as sb
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import sweep
 from semibandits.experiments.report.experiment import report
+from semibandits.experiments.report.pictures import Gallery
 
 
 def coins() -> sb.Problem:
@@ -91,14 +92,14 @@ def test_many_points_are_folded() -> None:
 )
 def test_all_kinds_of_values(settings: list[dict[str, Any]], drawn: int) -> None:
     some = points(*settings)
-    made = pages.read(sweep.overview(some))
+    made = pages.read(sweep.overview(some, Gallery()))
     assert made.tags.count("svg") == drawn
     assert len(made.tables[0]) == 1 + len(settings)
     assert len(sweep.titles(some)) == len(settings)
 
 
 def test_words_are_drawn_as_they_are() -> None:
-    text = pages.read(sweep.overview(points(*grid(("$a$", ["<b>", "$y$", "_z"]))))).text
+    text = pages.read(sweep.overview(points(*grid(("$a$", ["<b>", "$y$", "_z"]))), Gallery())).text
     assert all(word in text for word in ("<b>", "$y$", "_z", "$a$"))
 
 
@@ -128,13 +129,13 @@ def test_swept_policies_keep_one_line() -> None:
 @pytest.mark.usefixtures("quick")
 def test_points_may_differ_in_their_policies() -> None:
     some = [*points({"a": 1}, policies=1), *points({"a": 2}, policies=3)]
-    rows = pages.read(sweep.overview(some)).tables[0]
+    rows = pages.read(sweep.overview(some, Gallery())).tables[0]
     assert rows[1][2:] == ["", ""]
     assert "has the least mean regret" in sweep.sentence(some)
 
 
 @pytest.mark.usefixtures("quick")
 def test_single_runs() -> None:
-    made = sweep.overview(points({"a": 1}, {"a": 2}, runs=1))
+    made = sweep.overview(points({"a": 1}, {"a": 2}, runs=1), Gallery())
     assert "±" not in "".join(cell for row in pages.read(made).tables[0][1:] for cell in row)
     assert "in none of them" in sweep.sentence(points({"a": 1}, {"a": 2}, runs=1))

@@ -36,6 +36,7 @@ def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) ->
             finished.points,
             description=experiment.description,
             source=experiment.text,
+            figures=True,
         )
     show(finished.points, as_json, {"folder": out, "report": report, "resumed": resumed})
 

@@ -33,16 +33,30 @@ def draw(
     check_axes(ax)
     chosen = check_items(items, feasible.n_items)
     shown = None if estimates is None else _check_estimates(estimates, feasible.n_items)
-    title, inner = repr(feasible), feasible
-    while isinstance(below := getattr(inner, "feasible", None), FeasibleSet):  # rows on top of it change no item
-        inner = below
+    title, inner = repr(feasible), _inner(feasible)
     if isinstance(getattr(inner, "graph", None), Graph):
         from semibandits.sets.drawing_graphs import network
 
         return network(inner, title, chosen, shown, ax)
-    if all(hasattr(inner, name) for name in ("n_rows", "n_columns", "row_names", "column_names", "pairs")):
+    if _is_matrix(inner):
         return _matrix(inner, title, chosen, shown, ax)
     return _bars(feasible, title, chosen, shown, ax)
+
+
+def has_shape(feasible: FeasibleSet) -> bool:
+    """Whether it is drawn as a graph or a matrix: others are but bars, one for each item."""
+    inner = _inner(feasible)
+    return isinstance(getattr(inner, "graph", None), Graph) or _is_matrix(inner)
+
+
+def _inner(feasible: FeasibleSet) -> FeasibleSet:
+    while isinstance(below := getattr(feasible, "feasible", None), FeasibleSet):  # rows on top of it change no item
+        feasible = below
+    return feasible
+
+
+def _is_matrix(feasible: FeasibleSet) -> bool:
+    return all(hasattr(feasible, name) for name in ("n_rows", "n_columns", "row_names", "column_names", "pairs"))
 
 
 def check_axes(ax: Any) -> None:

@@ -41,7 +41,7 @@ def draw(
     check_axes(ax)
     rounds, runs = result.rounds, result.regret.shape[1]
     mean, _, _, low, high = estimate(result.regret.swapaxes(1, 2), confidence)
-    curves = _curves(result, bounds)
+    curves = bound_curves(result, bounds)
     if log is None:
         log = "" if result.kind in ("dynamic", "static") else _default_log(rounds, mean, curves)
     log = check_choice("log", log, LogAxes)
@@ -105,7 +105,7 @@ class Curve(NamedTuple):
     """As a `Bound` has it, or "trivial" for what nothing can exceed."""
 
 
-def _curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
+def bound_curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
     """The bounds at the checkpoints, by name."""
     if bounds is None or bounds is False:
         return {}

@@ -1,10 +1,10 @@
 """The two trends of Section 7: regret is linear in the number of items, and linear in 1/σ.
 
-"Linear" is judged by how much of the variance a straight line explains and by how much a quadratic term would matter
-at the far end, and by the exponents of a power law. The limits tell it from the nearest other laws. A regret that grew
-as m^1.5 or m^2.25 instead of m² would have R² = 0.991 or 0.992 against L, and a bend of -33 % or +30 %; m² itself has
-0.9988 and +11 %, since L is 2 m² + 2 m. One that grew as (1/σ)^½ or (1/σ)^1.5 would have R² = 0.988 and a bend of
--32 % or +50 %.
+"Linear" is judged by how much of the variance a straight line explains, by how much a quadratic term would matter at
+the far end (the bend), and by the exponents of a power law. The limits tell it from the nearest other laws. A regret
+that grew as m^1.5 or m^2.25 instead of m² would have R² = 0.991 against L, and a bend of -33 % or +31 %; m² itself has
+0.9988 and +11 %, since L is 2 m² + 2 m. One that grew as (1/σ)^½ or (1/σ)^1.5 would have R² = 0.988 and a bend of -32 %
+or +50 %.
 """
 
 import math

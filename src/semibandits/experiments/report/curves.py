@@ -8,11 +8,11 @@ from semibandits import theory
 from semibandits.answers import solve
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.pictures import figure, picture
+from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.standing import ranking, short_names
 from semibandits.markup import Html, number, paragraph, table
 from semibandits.problem import Problem
-from semibandits.simulation.plots import Curve, _curves
+from semibandits.simulation.plots import Curve, bound_curves
 from semibandits.theory.applicable import Bounds
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def new_axes(height: float, width: float = WIDTH) -> "Axes":
     return Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def curves(point: Point, name: str, *, bounds: bool = True) -> Html:
+def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
     """The regret of every policy over the rounds, then with bounds where there are any."""
     result = point.result
     ax = new_axes(3.4)
@@ -40,8 +40,8 @@ def curves(point: Point, name: str, *, bounds: bool = True) -> Html:
     words = f"{result.kind.capitalize()} regret of {several_policies(point)} up to round {result.rounds[-1]:,}"
     runs = result.regret.shape[1]
     bands = f"means of {runs} runs with 95% intervals" if runs > 1 else "a single run"
-    body = figure(picture(f"{name}regret", ax, f"{words}, {bands}."), f"{words}: {bands}.")
-    return Html(body + _with_bounds(point, name)) if bounds else body
+    body = figure(gallery.picture("regret", ax, f"{words}, {bands}."), f"{words}: {bands}.")
+    return Html(body + _with_bounds(point, gallery)) if bounds else body
 
 
 def several_policies(point: Point) -> str:
@@ -89,7 +89,7 @@ def legend_below(ax: "Axes", handles: Sequence[Any], title: str = "") -> None:
     )
 
 
-def _with_bounds(point: Point, name: str) -> Html:
+def _with_bounds(point: Point, gallery: Gallery) -> Html:
     problem, result = point.problem, point.result
     if problem.environment.drifts:
         return paragraph("No bounds are drawn: those we know are for worlds that stay as they are.", "note")
@@ -97,7 +97,7 @@ def _with_bounds(point: Point, name: str) -> Html:
         if too_slow := _too_slow(point):
             return paragraph(too_slow, "note")
         bounds = theory.bounds(problem, result.rounds)
-        known = _curves(result, bounds)
+        known = bound_curves(result, bounds)
     except SemiBanditError as error:
         return paragraph(f"No bounds are drawn: {error}.", "note")
     if not any(curve.kind in ("upper", "lower") for curve in known.values()):
@@ -106,7 +106,7 @@ def _with_bounds(point: Point, name: str) -> Html:
     result.plot(_few(bounds, known), ax=ax)
     _finish(ax, point)
     words = f"The regret of {several_policies(point)} beside what is proved"
-    return Html(figure(picture(f"{name}bounds", ax, f"{words}."), f"{words}.") + _listed(point, known))
+    return Html(figure(gallery.picture("bounds", ax, f"{words}."), f"{words}.") + _listed(point, known))
 
 
 def _too_slow(point: Point) -> str:

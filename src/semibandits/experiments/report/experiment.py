@@ -12,6 +12,7 @@ from semibandits.experiments.report import sweep
 from semibandits.experiments.report.curves import curves
 from semibandits.experiments.report.items import items
 from semibandits.experiments.report.page import Section, nested, page
+from semibandits.experiments.report.pictures import Gallery, save
 from semibandits.experiments.report.played import played, provenance, timing
 from semibandits.experiments.report.solutions import find, solutions
 from semibandits.experiments.report.standing import sentence, standings
@@ -26,24 +27,43 @@ MOST_OPEN = 6
 
 
 def write_report(
-    path: str | os.PathLike[str], title: str, points: Sequence[Point], *, description: str = "", source: str = ""
+    path: str | os.PathLike[str],
+    title: str,
+    points: Sequence[Point],
+    *,
+    description: str = "",
+    source: str = "",
+    figures: bool = False,
 ) -> None:
     """Writes a page about these simulations: who lost least and how sure that is, what was learned, how to repeat it.
 
     The page holds all it shows. `source` is the text that the experiment was made from, if any. The most is to be seen
-    where the simulations were made with `record=["counts", "sums"]`. Needs Matplotlib.
+    where the simulations were made with `record=["counts", "sums"]`. With `figures`, its pictures are written too, as
+    SVG and PNG, to the folder figures beside it. Needs Matplotlib.
 
         write_report("report.html", "My experiment", [Point({}, problem, result)])
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    replace_file(target, report(title, points, description=description, source=source).encode())
+    gallery = Gallery()
+    text = report(title, points, description=description, source=source, gallery=gallery)
+    if figures:
+        save(target.parent, gallery.pictures)
+    replace_file(target, text.encode())
 
 
-def report(title: str, points: Sequence[Point], *, description: str = "", source: str = "") -> str:
-    """The page that `write_report` writes."""
+def report(
+    title: str,
+    points: Sequence[Point],
+    *,
+    description: str = "",
+    source: str = "",
+    gallery: Gallery | None = None,
+) -> str:
+    """The page that `write_report` writes; its pictures are added to the gallery."""
     check_axes(None)
+    gallery = Gallery() if gallery is None else gallery
     shown = [_check(point) for point in points]
     if not shown:
         raise BadArgument("a report is about one simulation or more, got none")
@@ -51,11 +71,11 @@ def report(title: str, points: Sequence[Point], *, description: str = "", source
     if len(shown) == 1:
         sections = [
             Section("What was played", about + played(shown[0])),
-            *_sections(shown[0], ""),
+            *_sections(shown[0], gallery),
             Section("Provenance", provenance(shown, source)),
         ]
         return page(title, sections, sentence(shown[0].result))
-    sections = [Section("Overview", about + sweep.overview(shown)), *_points(shown)]
+    sections = [Section("Overview", about + sweep.overview(shown, gallery)), *_points(shown, gallery)]
     sections.append(Section("Provenance", provenance(shown, source)))
     return page(title, sections, sweep.sentence(shown))
 
@@ -74,12 +94,13 @@ def _check(point: Any) -> Point:
     return found
 
 
-def _points(points: Sequence[Point]) -> list[Section]:
+def _points(points: Sequence[Point], gallery: Gallery) -> list[Section]:
     """A section each, or all of them folded in one."""
     few = len(points) <= MOST_OPEN
     bodies = []
     for number, point in enumerate(points):
-        inner = [*_sections(point, f"point-{number}-", simple=not few), Section("What was played", played(point))]
+        part = gallery.part(f"point-{number}-")
+        inner = [*_sections(point, part, simple=not few), Section("What was played", played(point))]
         bodies.append(paragraph(sentence(point.result)) + nested(inner))
     if few:
         return [Section(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True)]
@@ -88,14 +109,14 @@ def _points(points: Sequence[Point]) -> list[Section]:
     return [Section("Every point", note + folded)]
 
 
-def _sections(point: Point, name: str, *, simple: bool = False) -> list[Section]:
+def _sections(point: Point, gallery: Gallery, *, simple: bool = False) -> list[Section]:
     """What there is to say of one simulation beside who won."""
     found = find(point)
     known = {} if isinstance(found, str) else {policy: one.items for policy, one in found.items()}
     return [
         Section("Who lost least", standings(point.result)),
-        Section("Regret over time", curves(point, name, bounds=not simple)),
-        Section("Items", items(point, name, known, pictures=not simple)),
-        Section("Solution", solutions(point, name, found, pictures=not simple)),
+        Section("Regret over time", curves(point, gallery, bounds=not simple)),
+        Section("Items", items(point, gallery, known, pictures=not simple)),
+        Section("Solution", solutions(point, gallery, found, pictures=not simple)),
         Section("Time per round", timing(point)),
     ]

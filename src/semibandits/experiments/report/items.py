@@ -11,7 +11,7 @@ from semibandits import policies
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import legend_below, new_axes
-from semibandits.experiments.report.pictures import figure, picture
+from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.standing import ranking, short_names
 from semibandits.markup import Html, Number, details, number, paragraph, table
 from semibandits.sets.drawing import CHOSEN, shortened
@@ -80,7 +80,7 @@ def sees_items(point: Point, policy: int) -> bool:
     return known.get("feedback") != "bandit" and getattr(getattr(policies, kind, None), "feedback", "semi") == "semi"
 
 
-def items(point: Point, name: str, found: dict[int, Items], *, pictures: bool = True) -> Html:
+def items(point: Point, gallery: Gallery, found: dict[int, Items], *, pictures: bool = True) -> Html:
     """Estimates with intervals against the truth, of every policy; `found` are solutions that must be shown."""
     problem, result = point.problem, point.result
     if result.counts is None:
@@ -108,7 +108,7 @@ def items(point: Point, name: str, found: dict[int, Items], *, pictures: bool = 
         shown = relevant(learned, optimum, found.get(policy, optimum[:0]))
         inner = "" if sees_items(point, policy) else paragraph("It was told only sums, not these weights themselves.")
         if with_means and with_sums and pictures and rank < MOST_PICTURES:
-            inner += _drawn(learned, shown, optimum, f"{name}items-{policy}", names[policy])
+            inner += _drawn(learned, shown, optimum, gallery, f"items-{policy}", names[policy])
         numbers = _listed(learned, shown, optimum, with_means, with_sums)
         inner += details("The numbers", numbers) if "<svg" in inner else numbers
         body += inner if len(order) == 1 else details(names[policy], inner, open=rank == 0)
@@ -183,7 +183,7 @@ def _how(point: Point) -> Html:
     return paragraph(said, "note")
 
 
-def _drawn(learned: Learned, shown: Items, optimum: Items, name: str, policy: str) -> Html:
+def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, name: str, policy: str) -> Html:
     from matplotlib.lines import Line2D
 
     point = learned.point
@@ -216,7 +216,7 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, name: str, policy: st
     legend_below(ax, handles)
     which = "all items" if shown.size == point.problem.n_items else f"{shown.size} of {point.problem.n_items:,} items"
     words = f"What {policy} knows of {which} at the end of run 0: estimates with 95% intervals, and the true means"
-    return figure(picture(name, ax, f"{words}."), f"{words}. Best items first; those of the optimum in bold.")
+    return figure(gallery.picture(name, ax, f"{words}."), f"{words}. Best items first; those of the optimum in bold.")
 
 
 def _middle_cut(name: str, width: int) -> str:

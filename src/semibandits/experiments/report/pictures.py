@@ -51,11 +51,20 @@ class Picture:
 
     @cached_property
     def svg(self) -> bytes:
-        return _render(self._figure, "svg", self.name, facecolor="white")
+        return self._file("svg")
 
     @cached_property
     def png(self) -> bytes:
-        return _render(self._figure, "png", self.name, facecolor="white", dpi=DOTS_PER_INCH)
+        return self._file("png", dpi=DOTS_PER_INCH)
+
+    def _file(self, form: str, **options: Any) -> bytes:
+        """Everything is in its place since `inline` was drawn, and to find these places again would take a while."""
+        engine = self._figure.get_layout_engine()
+        self._figure.set_layout_engine("none")
+        try:
+            return _render(self._figure, form, self.name, facecolor="white", **options)
+        finally:
+            self._figure.set_layout_engine(engine)
 
 
 def picture(name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
@@ -69,6 +78,21 @@ def picture(name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
     if not isinstance(axes_or_figure, Axes | Figure):
         raise BadArgument(f"a picture is made of Matplotlib Axes or a Figure, got {axes_or_figure!r:.200}")
     return Picture(name, alt, axes_or_figure.figure.figure)
+
+
+class Gallery:
+    """The pictures of a page, or of a part of it: the names of those begin alike."""
+
+    def __init__(self, prefix: str = "", pictures: list[Picture] | None = None) -> None:
+        self._prefix = prefix
+        self.pictures = [] if pictures is None else pictures
+
+    def part(self, prefix: str) -> "Gallery":
+        return Gallery(self._prefix + prefix, self.pictures)
+
+    def picture(self, name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
+        self.pictures.append(picture(self._prefix + name, axes_or_figure, alt))
+        return self.pictures[-1]
 
 
 def figure(pictures: Picture | Sequence[Picture], caption: str) -> Html:

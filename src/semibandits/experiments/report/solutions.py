@@ -1,5 +1,6 @@
 """The solution that was found, against the best there is."""
 
+import sys
 import time
 from typing import NamedTuple
 
@@ -9,11 +10,12 @@ from semibandits.answers import solve
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.items import Learned, label, sees_items
-from semibandits.experiments.report.pictures import Picture, figure, picture
+from semibandits.experiments.report.pictures import Gallery, Picture, figure
 from semibandits.experiments.report.standing import ranking, short_names
 from semibandits.markup import Html, Number, facts, number, paragraph, several, table
 from semibandits.problem import Problem
-from semibandits.types import FeasibleSet, Items
+from semibandits.sets.drawing import draw, has_shape
+from semibandits.types import Items
 
 PATIENCE = 5.0
 """Seconds that the oracle may take to solve for the estimates of all runs."""
@@ -69,14 +71,14 @@ def loss(problem: Problem, items: Items) -> float:
     return worse if problem.sense == "max" else -worse
 
 
-def solutions(point: Point, name: str, found: dict[int, Found] | str, *, pictures: bool = True) -> Html:
+def solutions(point: Point, gallery: Gallery, found: dict[int, Found] | str, *, pictures: bool = True) -> Html:
     if isinstance(found, str):
         return paragraph(found)
     problem = point.problem
     body = _table(point, found)
     groups = _groups(point, found)
     if pictures and has_shape(problem.feasible):
-        return Html(body + _drawn(point, name, groups) + (_named(point, groups) if problem.feasible.labels else ""))
+        return Html(body + _drawn(point, gallery, groups) + (_named(point, groups) if problem.feasible.labels else ""))
     return Html(body + _named(point, groups))
 
 
@@ -151,16 +153,9 @@ def _groups(point: Point, found: dict[int, Found]) -> list[tuple[str, Items]]:
     return groups
 
 
-def has_shape(feasible: FeasibleSet) -> bool:
-    """Whether it is drawn as a graph or a matrix: others would be but a list of items."""
-    while isinstance(below := getattr(feasible, "feasible", None), FeasibleSet):
-        feasible = below
-    return hasattr(feasible, "graph") or hasattr(feasible, "pairs")
-
-
-def _drawn(point: Point, name: str, groups: list[tuple[str, Items]]) -> Html:
+def _drawn(point: Point, gallery: Gallery, groups: list[tuple[str, Items]]) -> Html:
     drawn = [
-        _draw(point, f"{name}solution-{number}", title, items)
+        _draw(point, gallery, f"solution-{number}", title, items)
         for number, (title, items) in enumerate(groups[: MOST_PICTURES + 1])
     ]
     caption = "In run 0: " + "; ".join(title for title, _ in groups[: MOST_PICTURES + 1]) + "."
@@ -169,14 +164,10 @@ def _drawn(point: Point, name: str, groups: list[tuple[str, Items]]) -> Html:
     return figure(drawn, caption)
 
 
-def _draw(point: Point, name: str, title: str, items: Items) -> Picture:
-    import sys
-
-    from semibandits.sets.drawing import draw
-
+def _draw(point: Point, gallery: Gallery, name: str, title: str, items: Items) -> Picture:
     ax = draw(point.problem.feasible, items)
     if "matplotlib.pyplot" in sys.modules:  # it would keep the figure, and show it
         sys.modules["matplotlib.pyplot"].close(ax.figure)
     ax.set_title(title[:1].upper() + title[1:], loc="left", fontsize="medium", parse_math=False, wrap=True)
     names = several([label(point, item) for item in items], MOST_NAMES)
-    return picture(name, ax, f"{title}: {items.size} items, {names}.")
+    return gallery.picture(name, ax, f"{title}: {items.size} items, {names}.")

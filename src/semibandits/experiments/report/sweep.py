@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import label_regret, legend_below, new_axes, plain_numbers
-from semibandits.experiments.report.pictures import figure, picture
+from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.played import setting
 from semibandits.experiments.report.standing import (
     comparisons,
@@ -86,11 +86,11 @@ def sentence(points: Sequence[Point]) -> str:
     return f"{begin}{said}; in {sure} of them the best is significantly better than all others."
 
 
-def overview(points: Sequence[Point]) -> Html:
+def overview(points: Sequence[Point], gallery: Gallery) -> Html:
     """A picture over every swept setting, and a table of all final regrets."""
     body = ""
     for number_, key in enumerate(keys(points)):
-        body += _pictures(points, key, f"sweep-{number_}")
+        body += _pictures(points, key, gallery, f"sweep-{number_}")
     return Html(body + _table(points))
 
 
@@ -141,25 +141,25 @@ def _lines(points: Sequence[Point], key: str) -> list[Line]:
     return list(lines.values())
 
 
-def _pictures(points: Sequence[Point], key: str, name: str) -> Html:
+def _pictures(points: Sequence[Point], key: str, gallery: Gallery, name: str) -> Html:
     lines = _lines(points, key)
     if all(len(line.points) < 2 for line in lines):
         return Html("")
     if len(lines) <= MOST_LINES:
-        return _picture(lines, key, name, "")
+        return _picture(lines, key, gallery, name, "")
     body = ""
     policies = list(dict.fromkeys(line.policy for line in lines))
     others = list(dict.fromkeys(line.others for line in lines))
     one_each, groups = ("policy", policies) if len(others) > 1 else ("others", others)
     for number_, group in enumerate(groups[:MOST_PICTURES]):
         some = [line for line in lines if getattr(line, one_each) == group]
-        body += _picture(some, key, f"{name}-{number_}", group)
+        body += _picture(some, key, gallery, f"{name}-{number_}", group)
     if len(groups) > MOST_PICTURES:
         body += paragraph(f"{len(groups) - MOST_PICTURES} more policies are in the table only.", "note")
     return Html(body)
 
 
-def _picture(lines: Sequence[Line], key: str, name: str, title: str) -> Html:
+def _picture(lines: Sequence[Line], key: str, gallery: Gallery, name: str, title: str) -> Html:
     ax = new_axes(3.4)
     values = [value for line in lines for value, _, _ in line.points]
     numeric = all(map(_is_number, values))
@@ -192,7 +192,7 @@ def _picture(lines: Sequence[Line], key: str, name: str, title: str) -> Html:
     words = f"{shown}ean regret at the horizon against {key}"
     runs = {point.result.regret.shape[1] for line in lines for _, point, _ in line.points}
     bars = "" if runs == {1} else ", with 95% intervals over runs"
-    return figure(picture(name, ax, f"{words}."), f"{words}{bars}.")
+    return figure(gallery.picture(name, ax, f"{words}."), f"{words}{bars}.")
 
 
 def _label(ax: "Axes", lines: Sequence[Line], key: str) -> None:
