@@ -40,11 +40,11 @@ def draws(
     """Every decision that the policy may take in this round, its chance and its note. x are the items' chances."""
     found = []
     for chance, places in starts(x, feasible):
-        monkeypatch.setattr(sampling, "uniform", lambda key, g, places=places: places[int(g)])
-        items, note = policy.choose(state, feasible, round, 0)
+        with monkeypatch.context() as patch:
+            patch.setattr(sampling, "uniform", lambda key, g, places=places: places[int(g)])
+            items, note = policy.choose(state, feasible, round, 0)
         if chance > 1e-13:  # what is left is rounding
             found.append((chance, items, note))
-    monkeypatch.undo()
     return found
 
 
@@ -61,11 +61,11 @@ def listed_draws(
             known[0] = weights
             return j
 
-        monkeypatch.setattr(from_hull, "one_of", this)
-        items, note = policy.choose(state, feasible, round, 0)
+        with monkeypatch.context() as patch:
+            patch.setattr(from_hull, "one_of", this)
+            items, note = policy.choose(state, feasible, round, 0)
         found.append((float(known[0][j]), items, note))
         j += 1
-    monkeypatch.undo()
     return found
 
 
