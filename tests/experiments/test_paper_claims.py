@@ -70,7 +70,7 @@ def test_published_values_that_are_shifted_do_not_agree(factor: float) -> None:
 def test_chance_may_put_one_point_out_but_not_far(off: dict[tuple[int, float], float], agree: bool) -> None:
     claims, _ = fig1c.claims_of(cells(off=off), RUNS)
     assert claims[0].holds is agree
-    assert f"{max(map(abs, off.values())):.1f} standard errors" in claims[0].measured
+    assert f"{max(map(abs, off.values())):.1f} errors off" in claims[0].measured
 
 
 @pytest.mark.parametrize(("alpha", "agrees"), [(1.5, True), (1.0, False), (2.0, False)])

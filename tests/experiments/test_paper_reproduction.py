@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browser import open_browser
 from semibandits.errors import BadArgument, StoreFailed, Unsupported
 from semibandits.experiments import tightness
 from semibandits.experiments.paper import PARTS, Claim, Reproduction, plays, reproduce, reproduction
@@ -267,6 +268,10 @@ def test_the_report_begins_with_the_verdicts(written: Path) -> None:
     check_page(page)
 
 
+def test_a_browser_shows_the_report(written: Path) -> None:
+    check_in_browser(written / "report.html")
+
+
 def test_a_claim_that_does_not_hold_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Claim("fig1b", "the sky is <green>", "blue & grey", "green", False)
     part = reproduction._judges()["fig1b"](plays.play(plays.settings(0, True, None), (), False))
@@ -305,6 +310,16 @@ def check_page(page: str) -> None:
     assert set(re.findall(r'href="#([^"]+)"', page)) | set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)
 
 
+def check_in_browser(page: Path) -> None:
+    """No complaint, no request but for the page itself, nothing that sticks out, in both themes and on a phone."""
+    with open_browser() as browser:
+        for theme, width in (("light", 1000), ("dark", 360)):
+            visit = browser.visit(page, theme=theme, width=width)
+            assert visit.messages == []
+            assert visit.requests == [page.resolve().as_uri()]
+            assert visit.width <= width
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_a_quick_reproduction_is_green(seed: int, tmp_path: Path) -> None:
@@ -312,6 +327,7 @@ def test_a_quick_reproduction_is_green(seed: int, tmp_path: Path) -> None:
     assert [claim for claim in found.claims if not claim.holds] == []
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(page)
+    check_in_browser(tmp_path / "report.html")
     drawings = sum(isinstance(one, folders.Drawing) for part in found.parts for one in part.body)
     assert page.count("<svg") == drawings == len(list((tmp_path / "figures").glob("*.svg"))) == 11
 

@@ -100,8 +100,8 @@ def claims_of(cells: list[Cell], runs: int) -> tuple[tuple[Claim, ...], tuple[fl
         Claim(
             "fig1c",
             "Our points agree with the published ones",
-            f"{agreeing} of {len(cells)}; largest difference {worst:.1f} standard errors",
-            f"at least {few}; none beyond {limit:.1f}",
+            f"{agreeing} of {len(cells)}; the farthest {worst:.1f} errors off",
+            f"≥ {few}, none beyond {limit:.1f}",
             agreeing >= few and worst <= limit,
         ),
         Claim(

@@ -88,7 +88,7 @@ def claims_of(found: Tightness, fitted: Powers) -> tuple[Claim, ...]:
         Claim(
             "kpath",
             "Regret is between Proposition 1 and Theorem 4",
-            f"{between} of {len(found.cells)}; {least:.1f} × the lower, 1/{1 / most:.0f} of the upper",
+            f"{between} of {len(found.cells)}; lower × {least:.1f}, upper / {1 / most:.0f}",
             "all",
             between == len(found.cells),
         ),
@@ -96,7 +96,7 @@ def claims_of(found: Tightness, fitted: Powers) -> tuple[Claim, ...]:
             "kpath",
             "Regret is what 1.5 log n/(Δ/K)² tries of every other path cost",
             f"{near} of {len(found.cells)}; off by {_percent(min(off))} to {_percent(max(off))} %",
-            f"all within {NEAR:.0%} and {CHANCE:.0f} errors",
+            f"within {100 * NEAR:.0f} % + {CHANCE:.0f} errors",
             near == len(found.cells),
         ),
         Claim(

@@ -33,13 +33,13 @@ def report(parts: Sequence[Part], pictures: Mapping[str, Picture], document: Map
 
 
 def _verdicts(claims: Sequence[Claim]) -> Html:
-    rows = [(_broad(claim.statement), _verdict(claim), claim.measured, claim.expected) for claim in claims]
+    rows = [(_wide(claim.statement), _verdict(claim), claim.measured, claim.expected) for claim in claims]
     return table(["claim", "verdict", "measured", "expected"], rows)
 
 
-def _broad(statement: str) -> Html:
-    """In a column that keeps some width beside long others."""
-    return Html(f'<span style="display: block; min-width: min(17rem, 40vw)">{escape(statement)}</span>')
+def _wide(text: str) -> Html:
+    """In a column that keeps some width beside others."""
+    return Html(f'<span style="display: block; min-width: min(12.5rem, 40vw)">{escape(text)}</span>')
 
 
 def _verdict(claim: Claim) -> Html:

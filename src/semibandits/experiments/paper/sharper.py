@@ -33,7 +33,7 @@ def judge(plays: Plays) -> Part:
         Claim(
             "constants",
             "267 is the best geometric cascade's constant, 24 φ⁵, rounded up",
-            f"{exact:.3f}; at the paper's α, β {theirs:.3f}",
+            f"{exact:.3f}; with its α, β {theirs:.3f}",
             "in (266, 267], least",
             math.ceil(exact) == math.ceil(theirs) == 267 and abs(best.constant - exact) < 1e-9 and exact <= around,
         ),

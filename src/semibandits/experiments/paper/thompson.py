@@ -156,7 +156,7 @@ def claims_of(pairs: list[Pair], decades: Decades, growing: fits.Powers) -> tupl
             "thompson",
             "Its regret is logarithmic: last decade / the one before",
             plus_minus(*decades),
-            f"≤ {QUARTER:.2f} (n^¼), about 1",
+            f"≤ {QUARTER:.2f} (n^¼)",
             decades.ratio <= QUARTER,
         ),
         Claim(
