@@ -64,12 +64,3 @@ def test_a_part_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     result = invoke("--only", "fig1a", "--out", "mine")
     assert result.exit_code == 2
     assert result.stderr.startswith("error: mine holds something else")
-
-
-@pytest.mark.long
-def test_all_of_it_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = invoke("--quick", "--json")
-    assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert {claim["part"] for claim in told["claims"]} == set(paper.PARTS)

@@ -11,7 +11,7 @@ RUNS = 100
 
 
 @pytest.mark.parametrize("sigma", figure_1c.PUBLISHED)
-@pytest.mark.parametrize("m", [1, 2, 3, long(4), long(5), long(6), 7])
+@pytest.mark.parametrize("m", [1, *map(long, range(2, 8))])
 def test_regret_agrees_with_the_published_figure(m: int, sigma: float) -> None:
     cell = figure_1c.run_cell(m, sigma, runs=RUNS, seed=0)
     allowed = 3.5 * cell.deviation * math.sqrt(1 / 5 + 1 / RUNS)

@@ -7,7 +7,6 @@ from semibandits import Problem, environments, errors, sets
 from semibandits.kernel import compiled
 from semibandits.sets import built_in, top_k_single
 from semibandits.types import total
-from tasks import long
 
 
 def expected(feasible: sets.TopK, w: np.ndarray) -> list[int]:
@@ -75,7 +74,8 @@ def test_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "_live" not in vars(small)  # it never needs the compiler
 
 
-@pytest.mark.parametrize("patience", [0.0, long(1e9)])
+@pytest.mark.long
+@pytest.mark.parametrize("patience", [0.0, 1e9])
 def test_a_million_items(patience: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built_in, "PATIENCE", patience)
     rng = np.random.default_rng(1)
