@@ -13,7 +13,7 @@ from semibandits.experiments.figure_1c import (
 from semibandits.experiments.paper import fits
 from semibandits.experiments.paper.looks import COLOURS, MARKERS, dress, new_figure
 from semibandits.experiments.paper.parts import Claim, Drawing, Part, columns, plus_minus
-from semibandits.experiments.paper.plays import GRIDS, SIGMAS, Plays
+from semibandits.experiments.paper.plays import GRIDS, SIGMAS, Plays, every_run
 from semibandits.markup import Html, Number, number, table
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def judge(plays: Plays) -> Part:
         "ours_above_published": {"share": share, "error": error},
         "largest_difference": {"m": worst.m, "sigma": worst.sigma, "standard_errors": worst.difference},
     }
-    return Part("fig1c", claims, body, {"fig1c": columns(cells)}, numbers)
+    return Part("fig1c", claims, body, {"fig1c": columns(cells), "fig1c-runs": every_run(plays.cells)}, numbers)
 
 
 def claims_of(cells: list[Cell], runs: int) -> tuple[tuple[Claim, ...], tuple[float, float]]:

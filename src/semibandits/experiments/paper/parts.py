@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 PARTS = {
     "fig1a": "Figure 1a: the K-path problem",
@@ -47,7 +48,7 @@ class Part(NamedTuple):
     claims: tuple[Claim, ...]
     body: tuple[str | Drawing, ...]
     """HTML and pictures, in order."""
-    tables: Mapping[str, Mapping[str, Sequence[Any]]]
+    tables: "Mapping[str, Mapping[str, Sequence[Any] | NDArray[Any]]]"
     """The data, by the names of their files."""
     numbers: Mapping[str, Any]
     """What JSON can say of it beside the claims."""

@@ -3,9 +3,10 @@
 import itertools
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future, wait
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits.experiments import tightness
 from semibandits.experiments.figure_1c import HORIZON, PUBLISHED
@@ -77,6 +78,20 @@ class Plays(NamedTuple):
     thompson: Mapping[Grid, SimulationResult]
     """The same of CTS, in the same worlds."""
     k_paths: Tightness | None
+
+
+def every_run(results: Mapping[Grid, SimulationResult]) -> dict[str, NDArray[Any]]:
+    """The regret of every run at every checkpoint, as a table."""
+    runs = np.array([result.regret.shape[1] for result in results.values()])
+    each = len(CHECKPOINTS)
+    m, sigma = (np.repeat(column, runs * each) for column in zip(*results, strict=True))
+    return {
+        "m": m,
+        "sigma": sigma,
+        "run": np.concatenate([np.repeat(np.arange(count), each) for count in runs]),
+        "round": np.tile(CHECKPOINTS, runs.sum()),
+        "regret": np.concatenate([result.regret[0].ravel() for result in results.values()]),
+    }
 
 
 def play(settings: Settings, parts: Collection[str], progress: bool | Progress | None) -> Plays:

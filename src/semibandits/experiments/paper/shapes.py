@@ -111,6 +111,7 @@ class GridFacts(NamedTuple):
     """What a grid-path problem turned out to be."""
 
     m: int
+    sigma: float
     L: int
     K: int
     outside: int
@@ -177,6 +178,7 @@ def examine_grid(m: int, sigma: float) -> GridFacts:
     sides = [(row, 0) for row in range(m + 1)] + [(m, column) for column in range(1, m + 1)]
     return GridFacts(
         m,
+        sigma,
         problem.n_items,
         problem.max_size,
         outside=multiples.size,

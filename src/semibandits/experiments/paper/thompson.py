@@ -15,7 +15,7 @@ from semibandits.experiments.figure_1c import HORIZON
 from semibandits.experiments.paper import fits
 from semibandits.experiments.paper.looks import COLOURS, MARKERS, dress, new_figure, plain_numbers
 from semibandits.experiments.paper.parts import Claim, Drawing, Part, columns, plus_minus
-from semibandits.experiments.paper.plays import CHECKPOINTS, Grid, Plays
+from semibandits.experiments.paper.plays import CHECKPOINTS, Grid, Plays, every_run
 from semibandits.markup import Html, Number, number, table
 from semibandits.simulation.result import estimate
 
@@ -109,7 +109,8 @@ def judge(plays: Plays) -> Part:
         "exponent_of_kl_over_gap": {"exponent": growing.exponents[0], "error": growing.errors[0]},
     }
     claims = claims_of(pairs, decades, growing)
-    return Part("thompson", claims, body, {"thompson": columns(pairs)}, numbers)
+    tables: dict[str, Any] = {"thompson": columns(pairs), "thompson-runs": every_run(plays.thompson)}
+    return Part("thompson", claims, body, tables, numbers)
 
 
 def pair(grid: Grid, ucb: NDArray[np.float64], cts: NDArray[np.float64]) -> Pair:
