@@ -86,8 +86,18 @@ def k_path(n_items: int = 12, k: int = 3) -> str:
     return page(140 + 130 * k, 70 * paths, f"KPaths({n_items}, {k}): items, best path", parts)
 
 
-def regret(problem: sb.Problem, policies: list[sb.IndexPolicy], path: Path) -> None:
-    save(sb.simulate(problem, policies, horizon=10_000, runs=20, seed=0).plot(), path)
+def regret() -> Any:
+    """As docs/simulation.md draws it."""
+    policies = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
+    problem = sb.problems.grid_path(m=3, sigma=0.2)
+    return sb.simulate(problem, policies, horizon=10_000, runs=100, seed=0).plot(bounds=True)
+
+
+def tutorial() -> Any:
+    """As section 5 of docs/tutorial.md draws it."""
+    policies = [sb.policies.CombUCB1(), sb.policies.CTS()]
+    problem = sb.problems.grid_path(m=3, sigma=0.25)
+    return sb.simulate(problem, policies, horizon=10_000, runs=100, seed=5).plot()
 
 
 def bounds(problem: sb.Problem, path: Path) -> None:
@@ -140,10 +150,8 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, draw in PICTURES.items():
         (FOLDER / name).write_text(draw(), encoding="utf-8")
-    both = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
-    regret(sb.problems.grid_path(m=3, sigma=0.2), both, FOLDER / "regret.svg")
-    both = [sb.policies.CombUCB1(), sb.policies.CTS()]
-    regret(sb.problems.grid_path(m=3, sigma=0.25), both, FOLDER / "tutorial.svg")
+    save(regret(), FOLDER / "regret.svg")
+    save(tutorial(), FOLDER / "tutorial.svg")
     sets(FOLDER / "sets.svg")
     bounds(sb.problems.grid_path(m=4, sigma=0.2), FOLDER / "bounds_grid_path.svg")
     bounds(sb.problems.k_path(n_items=32, k=4, gap=0.8), FOLDER / "bounds_k_path.svg")

@@ -1,6 +1,11 @@
 """What the commands print, by click's own runner."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
@@ -147,9 +152,39 @@ def test_completion_of_names() -> None:
     assert complete("po") == ["policies"]
     assert complete("compare", "g") == ["grid_path"]
     assert complete("compare", "grid_path:m=2,sigma=0.4", "-p", "Comb") == ["CombUCB1", "CombLinUCB", "CombLinTS"]
+    assert complete("compare", "grid_path:") == ["grid_path:m=", "grid_path:sigma="]
+    assert complete("compare", "grid_path:m=2,s") == ["grid_path:m=2,sigma="]
+    assert complete("compare", "grid_path:m=2,sigma=0.4", "-p", "CombUCB1:alpha=1,") == ["CombUCB1:alpha=1,init="]
+    assert complete("compare", "nothing:") == []
     assert complete("sets", "Gr") == ["GraphicMatroid", "GreedyKnapsack", "GridPaths"]
     assert complete("reproduce", "--only", "fig") == ["fig1a", "fig1b", "fig1c"]
     assert complete("completion", "") == ["bash", "zsh", "fish"]
+
+
+def test_completion_of_experiment_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("deep").mkdir()
+    for name in ("road.toml", "road.csv", "roof.toml", "deep/rock.toml"):
+        Path(name).touch()
+    assert complete("run", "ro") == complete("compare", "ro") == ["road.toml", "roof.toml"]
+    assert complete("run", "deep/r") == ["deep/rock.toml"]
+    assert complete("run", f"{tmp_path}/roo") == [f"{tmp_path}/roof.toml"]
+    assert complete("run", "de") == ["de"]  # which the shell completes by itself
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_parameters() -> None:
+    """Bash breaks words at colons and equals signs, and replaces what is after the last of them."""
+    line = "semibandits compare grid_path:m=2,s"
+    asked = "_semibandits_completion semibandits; printf '%s\\n' \"${COMPREPLY[@]}\""
+    script = (
+        f"compopt() {{ :; }}\n{invoke('completion', 'bash').output}COMP_LINE={line!r} COMP_POINT={len(line)}\n{asked}"
+    )
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("2,sigma=\n", "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

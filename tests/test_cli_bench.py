@@ -52,7 +52,8 @@ def test_bench_prints_a_table_and_json() -> None:
     (one,) = told["speeds"]
     assert one["ratio"] == one["one_core"] / one["numpy_loop"] > 0.0
     assert one["ask_tell"] > 0.0
-    header, _, titles, row = CliRunner().invoke(main, ["bench"]).output.splitlines()
+    header, _, titles, row, _, *meanings = CliRunner().invoke(main, ["bench"]).output.splitlines()
     assert header.endswith("rounds per second")
     assert titles.split("  ")[0] == "problem"
     assert row.startswith("grid_path(m=4, sigma=0.2)  CombUCB1  ")
+    assert "times: one core to that loop" in " ".join(meanings)

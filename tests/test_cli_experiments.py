@@ -35,6 +35,23 @@ name = "CTS"
 problem.sigma = [0.2, 0.4]
 """
 
+SWEPT = "grid.toml: the first problem of its sweep is taken, problem.sigma = 0.2\n"
+BANDIT = """
+horizon = 60
+runs = 5
+regret = "realised"
+feedback = "bandit"
+unit = "ms"
+
+[problem]
+name = "grid_path"
+m = 2
+sigma = 0.4
+
+[[policies]]
+name = "LinUCB"
+"""
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -50,7 +67,7 @@ def invoke(*arguments: str) -> Result:
 def answer(*arguments: str) -> dict[str, object]:
     result = invoke(*arguments, "--json")
     assert result.exit_code == 0, result.output
-    assert result.stderr == ""
+    assert result.stderr in ("", SWEPT)
     document: dict[str, object] = json.loads(result.stdout, parse_constant=lambda literal: pytest.fail(literal))
     return document
 
@@ -193,6 +210,43 @@ def test_compare_leaves_a_file_that_runs_alike() -> None:
     other = invoke("compare", "grid_path:m=2,sigma=0.4", *arguments[1:], "--out", "first", "--no-report")
     assert other.exit_code == 2
     assert "problem.sigma is 0.2 there and 0.4 here" in other.stderr
+
+
+def test_compare_takes_over_what_a_file_says() -> None:
+    Path("bandit.toml").write_text(BANDIT)
+    flags = ["--horizon", "60", "--runs", "5", "--seed", "3"]
+    problem = sb.problems.grid_path(2, 0.4)
+    policy = sb.policies.recommend(problem, 60, "bandit").policy
+    expected = sb.simulate(problem, policy, horizon=60, runs=5, seed=3, regret="realised", feedback="bandit").summary()
+    first = answer("compare", "bandit.toml", *flags)
+    kept = answer("compare", "bandit.toml", *flags, "--out", "kept", "--no-report")
+    for told in (first, kept):
+        assert told["points"][0]["summary"] == [row._asdict() for row in expected]  # type: ignore[index]
+    written = tomllib.loads(Path("kept/experiment.toml").read_text())
+    assert (written["feedback"], written["regret"], written["unit"]) == ("bandit", "realised", "ms")
+    refused = invoke("compare", "bandit.toml", "-p", "CTS", *flags, "--out", "refused")
+    assert "CTS() must see the weight of every chosen item" in refused.stderr
+    assert not Path("refused").exists()
+    assert "bounds for semi-bandit feedback" in invoke("bounds", "bandit.toml").stderr
+
+
+def test_the_first_problem_of_a_sweep_is_named() -> None:
+    assert invoke("bounds", "grid.toml").stderr == SWEPT
+    flags = ["-p", "CTS", "--horizon", "60", "--runs", "2", "--out", "kept", "--no-report"]
+    assert invoke("compare", "grid.toml", *flags).stderr == SWEPT
+    assert tomllib.loads(Path("kept/experiment.toml").read_text())["title"] == "grid.toml, problem.sigma = 0.2"
+
+
+@pytest.mark.parametrize("command", [["run", "--no-report"], ["compare"]])
+def test_items_that_a_solver_never_chooses(command: list[str]) -> None:
+    Path("solver.py").write_text("def best(weights):\n    return [int(weights[1] > weights[0])]\n")
+    world = '[problem.environment]\nkind = "Bernoulli"\nmeans = [0.5, 0.6, 0.7]\n'
+    oracle = '[problem.set]\nkind = "Oracle"\nfunction = "solver.py:best"\nn_items = 3\nmax_size = 1\n'
+    Path("own.toml").write_text(f'horizon = 9\nruns = 2\n{oracle}{world}[[policies]]\nname = "CombUCB1"\n')
+    result = invoke(*command, "own.toml")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: own.toml: the oracle found no solution with item 2")
+    assert result.stderr.endswith("write uncovered = 'ignore' at the top of the file\n")
 
 
 def test_documents_are_written_as_toml() -> None:

@@ -118,7 +118,7 @@ def test_a_narrow_terminal_gets_a_block_per_row() -> None:
     assert code == 0, sent
     assert max(map(len, sent.splitlines())) <= 60
     titles = [line.partition(":")[0] for line in sent.partition("part: ")[2].splitlines()]
-    assert titles[:7] == ["fig1a", "claim", "measured", "expected", "holds", "", "part"]
+    assert titles[:8] == ["fig1a", "claim", "from", "measured", "expected", "holds", "", "part"]
     _, sent = in_terminal("reproduce", "--only", "fig1a", "--no-report")
     assert "\n\x1b[32mholds\x1b[0m\n" in sent
 

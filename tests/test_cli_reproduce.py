@@ -19,8 +19,8 @@ class Found:
     """Two claims, of which the second may not hold."""
 
     def __init__(self, second: bool) -> None:
-        first = paper.Claim("fig1c", "21 points agree", "21", "21", True)
-        self.claims = (first, paper.Claim("trends", "regret is linear in L", "L^1.9", "L^1", second))
+        first = paper.Claim("fig1c", "21 points agree", "21", "21", True, "Figure 1c")
+        self.claims = (first, paper.Claim("trends", "regret is linear in L", "L^1.9", "L^1", second, "ours"))
         self.holds = second
 
     def as_dict(self) -> dict[str, Any]:
@@ -36,11 +36,11 @@ def test_claims_are_listed_and_the_exit_status_tells(
     result = invoke("--only", "trends", "--only", "fig1c", "--out", "there", "--runs", "9", "--seed", "7", "--quick")
     assert result.exit_code == code, result.output
     assert result.stdout.splitlines() == [
-        "part    claim                  measured  expected",
-        "fig1c   21 points agree        21        21        holds",
-        f"trends  regret is linear in L  L^1.9     L^1       {verdict}",
+        "part    claim                  from       measured  expected",
+        "fig1c   21 points agree        Figure 1c  21        21        holds",
+        f"trends  regret is linear in L  ours       L^1.9     L^1       {verdict}",
         "",
-        f"{1 + second} of 2 claims hold.",
+        f"{1 + second} of 2 claims hold: 1 of 1 of the paper's, {int(second)} of 1 of ours.",
         f"The report: {Path('there') / 'report.html'}",
     ]
     assert asked == [{"out": Path("there"), "only": ("trends", "fig1c"), "runs": 9, "seed": 7, "quick": True}]
@@ -57,7 +57,7 @@ def test_a_part_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     result = invoke("--only", "fig1b", "--only", "fig1a")
     assert result.exit_code == 0, result.output
     count = sum(line.endswith("  holds") for line in result.stdout.splitlines())
-    assert f"\n{count} of {count} claims hold.\n" in result.stdout
+    assert f"\n{count} of {count} claims hold: {count} of {count} of the paper's.\n" in result.stdout
     assert Path("reproduction/report.html").exists()
     Path("mine").mkdir()
     Path("mine/file").touch()

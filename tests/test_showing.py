@@ -151,10 +151,14 @@ def test_a_result_shows_its_summary() -> None:
     result = results.make(policies=3, runs=5)
     page = show(result)
     for row, cells in zip(result.summary(), page.tables[0][1:], strict=True):
-        assert cells[0] == f"■ {row.policy}"
+        assert cells[0].strip() == row.policy
         shown = [float(cell.replace(",", "")) for cell in cells[1:3]]
         np.testing.assert_allclose(shown, [row.mean, row.error], rtol=0.05)
     assert page.tags.count("polyline") == 3
+    dashes = [value for name, value in page.attributes if name == "stroke-dasharray"]
+    assert len(dashes) == 6  # each curve has its own, and a sample of it beside its name
+    assert sorted(dashes[:3]) == sorted(dashes[3:])
+    assert len(set(dashes)) == 3
     assert "5 runs" in page.text
 
 

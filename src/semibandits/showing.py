@@ -14,6 +14,7 @@ MOST = 25
 QUICK_ITEMS = 500
 """The optimum of a set of this package is looked for only among so many items."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "currentColor")
+DASHES = ("none", "6 2", "2 2", "6 2 2 2")
 WIDTH, HEIGHT, MARGIN = 420.0, 150.0, 14.0
 
 
@@ -102,7 +103,10 @@ def result_html(result: Any) -> str:
         row = summary[policy]
         digits = max(0, min(6, 1 - math.floor(math.log10(row.error)))) if row.error > 0.0 else 2
         interval = Number(f"{number(row.low, digits)} to {number(row.high, digits)}" if runs > 1 else "–")
-        key = Html(f'<span style="color:{_colour(policy)}">&#9632;</span> {escape(row.policy)}')
+        key = Html(
+            '<svg width="26" height="8" viewBox="0 0 26 8" role="img" aria-hidden="true" style="color:inherit">'
+            f'<line x1="0" y1="4" x2="26" y2="4" {_stroke(policy)}/></svg> {escape(row.policy)}'
+        )
         rows.append([key, number(row.mean, digits), number(row.error, digits), interval])
     many = "a single run" if runs == 1 else f"{runs:,} runs"
     title = f"{result.kind.capitalize()} regret after {result.rounds[-1]:,} rounds, {many}"
@@ -172,7 +176,7 @@ def _curves(result: Any, order: Sequence[int]) -> str:
             for x, y in zip(places, means[policy], strict=True)
             if math.isfinite(y)
         )
-        lines += f'<polyline points="{points}" fill="none" stroke="{_colour(policy)}" stroke-width="1.6"/>'
+        lines += f'<polyline points="{points}" fill="none" {_stroke(policy)}/>'
     floor = HEIGHT - MARGIN - up * (0.0 - low)
     text = 'font-size="10" fill="currentColor" fill-opacity=".75"'
     return (
@@ -186,5 +190,7 @@ def _curves(result: Any, order: Sequence[int]) -> str:
     )
 
 
-def _colour(policy: int) -> str:
-    return COLOURS[policy % len(COLOURS)]
+def _stroke(policy: int) -> str:
+    """Colours and dashes, so that curves are told apart in grey, too."""
+    colour, dashes = COLOURS[policy % len(COLOURS)], DASHES[policy % len(DASHES)]
+    return f'stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dashes}"'

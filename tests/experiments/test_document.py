@@ -36,6 +36,14 @@ def test_a_set_and_an_environment(tmp_path: Path) -> None:
     assert experiment.plans[0].arguments["seed"] == 0
 
 
+def test_a_unit_is_no_part_of_what_makes_an_experiment(tmp_path: Path) -> None:
+    experiment = of(tmp_path, GRID)
+    with_unit = of(tmp_path, f'unit = " ms "\n{GRID}')
+    assert (experiment.unit, with_unit.unit) == ("", "ms")
+    assert with_unit.identity == experiment.identity
+    assert with_unit.plans[0].name == experiment.plans[0].name
+
+
 def test_sets_in_sets_and_the_options_of_simulate(tmp_path: Path) -> None:
     text = """
     horizon = 30

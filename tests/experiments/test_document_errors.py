@@ -33,6 +33,17 @@ def line(text: str, old: str, new: str) -> str:
         (line(GRID, "seed = 3", "seed = -1"), "grid.toml, line 4: a seed is an integer from 0"),
         (line(GRID, "seed = 3", 'seed = "x"'), "grid.toml, line 4: a seed is an integer from 0"),
         (line(GRID, '"Grid"', "7"), "grid.toml, line 1: title must be a string, got 7"),
+        (line(GRID, "seed = 3", "unit = 7"), "grid.toml, line 4: unit must be a string, got 7"),
+        (line(GRID, "seed = 3", 'unit = "a\\nb"'), "grid.toml, line 4: unit must be a short word, such as 'ms'"),
+        (line(GRID, "seed = 3", f'unit = "{21 * "m"}"'), "grid.toml, line 4: unit must be a short word, such as 'ms'"),
+        (line(GRID, '"CTS"', '"SlidingWindow"'), "grid.toml, line 15: policy SlidingWindow needs 'window'"),
+        (
+            line(OWN, '"TopK"\nn_items = 4\nk = 2', '"Enumerated"\nsolutions = [[0, 1, 2]]\nn_items = 4').replace(
+                '"CTS"', '"CombUCB1"'
+            ),
+            "grid.toml, line 16: CombUCB1(alpha=1.5, init='paper') does not fit: no feasible solution contains item 3. "
+            "Initialisation must observe every item; if these do not matter, write uncovered = 'ignore' at the top",
+        ),
         (line(GRID, "seed = 3", 'regret = "real"'), "grid.toml, line 4: regret must be 'expected' or 'realised'"),
         (line(GRID, "seed = 3", "checkpoints = [10, 5]"), "grid.toml, line 4: checkpoints must ascend"),
         (line(GRID, "seed = 3", "checkpoints = [10, 51]"), "grid.toml, line 4: checkpoints must ascend"),
@@ -70,7 +81,59 @@ def line(text: str, old: str, new: str) -> str:
         (line(OWN, "k = 2", "k = 5"), "grid.toml, line 10: k must be"),
         (
             line(OWN, "k = 2", 'k = 2\nlabels = ["a"]'),
-            "grid.toml, line 11: labels must be 4 different words, one per item, got ['a']",
+            "grid.toml, line 11: labels must be 4 different words, one per item, got 1: ['a']",
+        ),
+        (
+            line(OWN, "k = 2", 'k = 2\nlabels = "abcd"'),
+            "grid.toml, line 11: labels must be 4 different words, one per item, got 'abcd'",
+        ),
+        (
+            line(OWN, "k = 2", 'k = 2\nlabels = [\n"a",\n"b\\u200dc",\n"c",\n"d"]'),
+            "grid.toml, line 13: labels must be different words, but 'b\\u200dc' cannot be printed: it contains the "
+            "invisible character U+200D",
+        ),
+        (
+            line(OWN, "k = 2", 'k = 2\nlabels = ["a", "b",\n"a", "d"]'),
+            "grid.toml, line 12: labels must be different words, but 'a' occurs twice",
+        ),
+        (
+            line(OWN, "k = 2", 'k = 2\nlabels = ["a", 7, "c", "d"]'),
+            "grid.toml, line 11: labels must be different words, but 7 is no word",
+        ),
+        (
+            line(OWN, "k = 2", 'k = 2\nlabelz = ["a"]'),
+            "grid.toml, line 11: set TopK has no 'labelz': did you mean 'labels'",
+        ),
+        (
+            line(OWN, "k = 2", "k = 2\nx = 1"),
+            "grid.toml, line 11: set TopK has no 'x'; there are n_items, k, bases, labels",
+        ),
+        (line(OWN, 'kind = "T', 'kinzz = "T'), "grid.toml, line 8: [problem.set] has no 'kinzz': did you mean 'kind'?"),
+        (line(OWN, 'kind = "T', 'name = "T'), "grid.toml, line 8: [problem.set] has no 'name': did you mean 'kind'?"),
+        (
+            line(OWN, 'kind = "B', 'kin = "B'),
+            "grid.toml, line 13: [problem.environment] has no 'kin': did you mean 'kind'?",
+        ),
+        (
+            line(OWN, "[problem.environment]", "[problem.environmentz]"),
+            "grid.toml, line 12: [problem] has no 'environmentz': did you mean 'environment'?",
+        ),
+        (line(GRID, 'name = "g', 'namzz = "g'), "grid.toml, line 7: [problem] has no 'namzz': did you mean 'name'?"),
+        (
+            line(GRID, 'name = "CTS', 'Name = "CTS'),
+            "grid.toml, line 16: [policies.1] has no 'Name': did you mean 'name'?",
+        ),
+        (
+            line(GRID, 'name = "CTS', 'clas = "mine.py:CTS'),
+            "grid.toml, line 16: [policies.1] has no 'clas': did you mean 'class'?",
+        ),
+        (
+            line(OWN, "[problem]", '[problem]\nname = "grid_path"'),
+            "grid.toml, line 8: give either the name of a problem, or its set and its environment, not both",
+        ),
+        (
+            line(GRID, "m = 2", 'environment = {kind = "Bernoulli", means = [0.5]}'),
+            "grid.toml, line 8: give either the name of a problem, or its set and its environment, not both",
         ),
         (
             line(OWN, '"TopK"\nn_items = 4\nk = 2', '"Assignment"\nrows = ["a"]\ncolumns = ["x"]\nlabels = ["y"]'),
@@ -81,7 +144,7 @@ def line(text: str, old: str, new: str) -> str:
         (line(OWN, "sense", "sens"), "grid.toml, line 5: [problem] has no 'sens': did you mean 'sense'?"),
         (line(OWN, '"Bernoulli"', '"Bernouli"'), "grid.toml, line 13: no environment is called 'Bernouli'"),
         (line(OWN, "0.8]", "1.8]"), "grid.toml, line 14: means must be in [0, 1]"),
-        (line(OWN, "0.8]", "]"), "grid.toml, line 7: the set has 4 items, the environment 3"),
+        (line(OWN, "0.8]", "]"), "grid.toml, line 14: means has 3 values, but the set has 4 items"),
         (line(OWN, "0.8]", '"x"]'), "grid.toml, line 14: means must be numbers"),
         (
             line(OWN, "[0.1, 0.9, 0.2, 0.8]", '{file = "no.csv"}'),
@@ -136,6 +199,27 @@ def line(text: str, old: str, new: str) -> str:
         (
             f"{GRID}[sweep]\nproblem.m = []\n",
             "grid.toml, line 18: problem.m must be a list of the values to try, got []",
+        ),
+        (
+            f"{OWN}[sweep]\nproblem.set.k = {{}}\n",
+            "grid.toml, line 19: problem.set.k must be a list of the values to try",
+        ),
+        (
+            f"{GRID}[sweep]\nproblem.m = {list(range(20_000))}\n",
+            "grid.toml, line 18: problem.m has 20,000 values; at most 10,000 combinations can be played",
+        ),
+        (f"{GRID}[sweep]\nseed = {[*range(9_999), 5]}\n", "grid.toml, line 18: 5 occurs twice in this sweep"),
+        (
+            f"{OWN}[sweep]\nproblem.environment.means.0 = [0.1, 7]\n",
+            "grid.toml, line 19: means must be in [0, 1]",
+        ),
+        (
+            f"{OWN}[sweep]\nproblem.environment.means.0 = [0.1]\nproblem.environment.means.1 = [0.1, 7]\n",
+            "grid.toml, line 20: means must be in [0, 1]",
+        ),
+        (
+            f"{OWN}[sweep]\nproblem.environment.means.0 = [0.1, 7]\nproblem.environment.means.1 = [0.1]\n",
+            "grid.toml, line 19: means must be in [0, 1]",
         ),
         (f"{GRID}[sweep]\nproblem.m = 3\n", "grid.toml, line 18: problem.m must be a list of the values to try, got 3"),
         (f"{GRID}[sweep]\nproblem.m = [1, 2, 1]\n", "grid.toml, line 18: 1 occurs twice in this sweep"),
@@ -205,6 +289,9 @@ def test_errors_point_at_the_line(tmp_path: Path, text: str, message: str) -> No
         ("no_such_package:best", "line 8: the package 'no_such_package' cannot be imported"),
         ("broken.py:best", "line 8: broken.py, line 2: "),
         ("raises.py:best", "line 8: raises.py, line 3: ZeroDivisionError: division by zero"),
+        ("imports.py:best", "line 8: imports.py, line 1: ModuleNotFoundError: No module named 'mine'; files beside it"),
+        ("exits.py:best", "line 8: exits.py, line 3: sys.exit(0)"),
+        ("silent.py:best", "line 8: silent.py, line 4: Silent"),
         ("mine.py:Mine", "line 4: "),
     ],
 )
@@ -212,7 +299,9 @@ def test_errors_in_code_of_ones_own(tmp_path: Path, reference: str, message: str
     text = OWN.replace('kind = "TopK"', f'kind = "Oracle"\nfunction = "{reference}"').replace("k = 2", "max_size = 2")
     text = text.replace('kind = "Oracle"\nf', "f").replace("n_items = 4", 'kind = "Oracle"\nn_items = 4')
     broken, raises = "def best(weights):\n    return [\n", "def best(w):\n    pass\n1 / 0\n"
-    said = error(tmp_path, text, mine_py=MINE, broken_py=broken, raises_py=raises)
+    silent = "class Silent(Exception):\n    def __str__(self):\n        return 1 / 0\nraise Silent\n"
+    others = {"imports_py": "import mine\n", "exits_py": "import sys\n\nsys.exit(0)\n", "silent_py": silent}
+    said = error(tmp_path, text, mine_py=MINE, broken_py=broken, raises_py=raises, **others)
     assert said.startswith(f"grid.toml, {message}")
 
 
@@ -237,10 +326,13 @@ def test_a_class_must_make_what_is_wanted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "content", "message"),
     [
-        ("", "a,b\n1,2\n3\n", "data.csv: row 2 has 1 cells, the header 2"),
-        ("", "a,b\n1,x\n", "data.csv: row 1, column 'b' must be a number, got 'x'"),
+        ("", "a,b\n1,2\n3\n", "data.csv: line 3 has 1 cells, the header 2"),
+        ("", "a,b\n1,x\n", "data.csv: line 2, column 'b' must be a number, got 'x'"),
         ("", "a,b\n", "data.csv: expected a header and at least one row below it"),
-        (', column = "men"', "mean\n1\n", "data.csv: there is no column 'men': did you mean 'mean'?"),
+        (', column = "men"', "mean,x\n1,2\n", "data.csv: there is no column 'men'; there are mean, x"),
+        (', column = "b"', "a,b,b\n1,2,3\n", "data.csv: there are 2 columns 'b': which of them is meant?"),
+        (', column = "b"', "a,b\n1,2\n\n1, \n", "data.csv: line 4, column 'b' is empty"),
+        (', column = "a"', "a\n0.1\n0.2\n", "means has 2 values (data.csv), but the set has 4 items"),
         (', column = "a", columns = ["a"]', "a\n1\n", "data.csv: give either column or columns, not both"),
         (', columns = "a"', "a\n1\n", "data.csv: columns must be a list of titles, got 'a'"),
         (', colum = "a"', "a\n1\n", "a file of data has no 'colum': did you mean 'column'?"),
@@ -257,6 +349,13 @@ def test_other_data_files_that_are_none(tmp_path: Path) -> None:
     for name in ("x.npy", "x.json"):
         text = OWN.replace("[0.1, 0.9, 0.2, 0.8]", f'{{file = "{name}"}}')
         assert error(tmp_path, text, x_json="[1").startswith(f"grid.toml, line 14: {name} cannot be read as ")
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000000,), }"
+    huge = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    np.savez(tmp_path / "archive.npz", [1.0])
+    for data in (huge, (tmp_path / "archive.npz").read_bytes(), b"PK\x03\x04"):
+        (tmp_path / "x.npy").write_bytes(data)
+        said = error(tmp_path, OWN.replace("[0.1, 0.9, 0.2, 0.8]", '{file = "x.npy"}'))
+        assert said.startswith("grid.toml, line 14: x.npy cannot be read as npy: ")
     (tmp_path / "pickled.npy").write_bytes(b"")
     np.save(tmp_path / "pickled.npy", np.array([{}], dtype=object))
     assert "pickle" in error(tmp_path, OWN.replace("[0.1, 0.9, 0.2, 0.8]", '{file = "pickled.npy"}'))

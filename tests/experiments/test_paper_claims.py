@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from semibandits import Problem, environments, sets
+from semibandits import Problem, environments, sets, theory
 from semibandits.experiments import constants, figure_1c
 from semibandits.experiments.figure_1c import HORIZON, PUBLISHED, Cell, compare
 from semibandits.experiments.paper import bounds, fig1c, kpath, shapes, sharper, thompson
@@ -46,16 +47,28 @@ def cells(factor: float = 1.0, off: dict[tuple[int, float], float] | None = None
 
 
 def test_published_values_agree_with_themselves() -> None:
-    claims, (share, error) = fig1c.claims_of(cells(), RUNS)
+    claims, together = fig1c.claims_of(cells(), RUNS), fig1c.misfit(cells(), RUNS)
     assert holds(claims) == [True, True]
     assert claims[0].measured.startswith("21 of 21")
-    assert share == pytest.approx(0.0, abs=1e-12)
-    assert 0.001 < error < 0.004
+    assert (together.share, together.chi_squared) == pytest.approx((0.0, 0.0), abs=1e-12)
+    assert 0.001 < together.share_error < 0.004
+    assert together.probability == pytest.approx(1.0)
+
+
+def test_a_misfit_that_points_share_is_told() -> None:
+    off = dict.fromkeys([grid for grid in GRIDS if grid[1] == 0.8], 2.0)
+    shifted = cells(off=off)
+    assert holds(fig1c.claims_of(shifted, RUNS)) == [True, True]
+    found = fig1c.misfit([cell for cell in shifted if cell.sigma == 0.8], RUNS)
+    assert (found.points, found.above) == (7, 7)
+    assert found.chi_squared == pytest.approx(7 * 2.0**2)
+    assert found.probability == pytest.approx(scipy.stats.chi2.sf(28.0, 7))
+    assert 0.0 < found.share == pytest.approx(2.0 * 7**0.5 * found.share_error, rel=0.5)
 
 
 @pytest.mark.parametrize("factor", [0.9, 1.1, 2.0 / 3.0])
 def test_published_values_that_are_shifted_do_not_agree(factor: float) -> None:
-    assert holds(fig1c.claims_of(cells(factor), RUNS)[0]) == [False, False]
+    assert holds(fig1c.claims_of(cells(factor), RUNS)) == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +81,7 @@ def test_published_values_that_are_shifted_do_not_agree(factor: float) -> None:
     ],
 )
 def test_chance_may_put_one_point_out_but_not_far(off: dict[tuple[int, float], float], agree: bool) -> None:
-    claims, _ = fig1c.claims_of(cells(off=off), RUNS)
+    claims = fig1c.claims_of(cells(off=off), RUNS)
     assert claims[0].holds is agree
     assert f"{max(map(abs, off.values())):.1f} errors off" in claims[0].measured
 
@@ -133,7 +146,7 @@ def test_regret_of_another_order_is_not(scale: Any, expected: list[bool]) -> Non
 def test_the_constants_are_the_papers() -> None:
     part = sharper.judge(NOTHING)
     assert holds(part.claims) == [True] * 4
-    assert part.claims[0].measured.startswith("266.164")
+    assert part.claims[0].measured.startswith("24 φ⁵ = 266.164")
     assert part.numbers["crossover"] == pytest.approx(172.1, abs=0.05)
 
 
@@ -158,23 +171,29 @@ def test_other_constants_are_noticed(
 
 def test_regret_is_held_against_every_bound() -> None:
     problem = k_path(6, 2, 0.5)
-    found = bounds.under_bounds("here", problem, 10**5, 300.0, 5.0)
+    found = bounds.under_bounds("here", theory.bounds(problem, 10**5), 300.0, 5.0)
     assert {one.bound for one in found} >= {f"Kveton et al. 2015, Theorem {number}" for number in (2, 3, 4, 5, 6)}
     by_name = {one.bound: one for one in found}
     theorem_4 = 2 * 6 * 267 / 0.5 * math.log(10**5) + (math.pi**2 / 3 + 1) * 12
     assert by_name["Kveton et al. 2015, Theorem 4"].value == pytest.approx(theorem_4, rel=1e-6)
     assert by_name["Kveton et al. 2015, Theorem 4"].ratio == pytest.approx(theorem_4 / 300.0, rel=1e-6)
     claims = bounds.claims_of(found, [0.3, 0.5])
-    assert holds(claims) == [True, True]
-    assert claims[0].measured.startswith(f"{len(found)} of {len(found)}")
+    assert holds(claims) == [True, True, True]
+    assert claims[0].measured.startswith("5 of 5;")
+    assert claims[1].measured.startswith(f"{len(found) - 5} of {len(found) - 5};")
 
 
 def test_regret_above_a_bound_is_noticed() -> None:
     problem = k_path(9, 3, 0.5)
-    least = min(one.value for one in bounds.under_bounds("here", problem, 10**5, 1.0, 0.0))
-    above = bounds.under_bounds("here", problem, 10**5, least - 2.0, 1.0)  # not by three standard errors
-    assert [one.holds for one in above].count(False) == 1
-    assert holds(bounds.claims_of(above, [0.5, 1.0])) == [False, False]
+    all_bounds = theory.bounds(problem, 10**5)
+    values = [(one.value, one.bound) for one in bounds.under_bounds("here", all_bounds, 1.0, 0.0)]
+    least, nearest = min(values)
+    above = bounds.under_bounds("here", all_bounds, least - 2.0, 1.0)  # not by three standard errors
+    assert [one.bound for one in above if not one.holds] == [nearest]
+    assert holds(bounds.claims_of(above, [0.5, 1.0])) == [True, False, False]
+    least_of_the_papers = min(value for value, name in values if name.startswith("Kveton"))
+    above = bounds.under_bounds("here", all_bounds, least_of_the_papers + 1.0, 0.0)
+    assert holds(bounds.claims_of(above, [0.5])) == [False, False, True]
 
 
 def test_the_bound_of_section_7_is_a_sum_over_items() -> None:
@@ -195,9 +214,9 @@ def regret(final: float, shape: Any, runs: int = RUNS) -> Any:
 def judge_thompson(grids: dict[tuple[int, float], tuple[float, float]], shape: Any = np.log) -> list[bool]:
     both = {grid: (regret(ucb, np.log), regret(cts, shape)) for grid, (ucb, cts) in grids.items()}
     pairs = [thompson.pair(grid, *pair) for grid, pair in both.items()]
-    decades = thompson.growth([cts for _, cts in both.values()])
+    last = thompson.by_decade([cts for _, cts in both.values()])[-1]
     growing = thompson.fits.powers([[p.unit] for p in pairs], [p.cts for p in pairs], [p.cts_error for p in pairs])
-    return holds(thompson.claims_of(pairs, decades, growing))
+    return holds(thompson.claims_of(pairs, last, growing))
 
 
 FEWER = {(1, 0.4): (80.0, 9.0), (2, 0.4): (320.0, 27.0), (3, 0.4): (710.0, 48.0)}
@@ -209,7 +228,7 @@ def test_thompson_sampling_as_measured_passes() -> None:
 
 
 @pytest.mark.parametrize("power", [0.3, 0.5, 1.0])
-def test_powers_of_n_are_not_logarithmic(power: float) -> None:
+def test_powers_of_n_are_noticed(power: float) -> None:
     assert judge_thompson(FEWER, lambda n: n**power) == [True, False, True]
 
 
@@ -224,11 +243,19 @@ def test_regret_that_grows_faster_than_the_hypothesis_is_noticed() -> None:
 
 
 def test_decades_are_of_all_grids_together() -> None:
-    ratio, error = thompson.growth([regret(10.0, np.log), regret(20.0, np.sqrt)])
+    decades = thompson.by_decade([regret(10.0, np.log), regret(20.0, np.sqrt)])
     before = 10.0 / 5.0 + 20.0 * (0.1**0.5 - 0.01**0.5)
     last = 10.0 / 5.0 + 20.0 * (1.0 - 0.1**0.5)
-    assert ratio == pytest.approx(last / before)
-    assert error == pytest.approx(0.0, abs=1e-12)  # all runs are multiples of one
+    assert [one.end for one in decades] == [100, 1_000, 10_000, 100_000]
+    assert [one.added for one in decades[2:]] == pytest.approx([before, last])
+    assert decades[-1].ratio == pytest.approx(last / before)
+    assert decades[-1].error == pytest.approx(0.0, abs=1e-12)  # all runs are multiples of one
+    assert decades[0].ratio is None
+
+
+def test_a_decade_costs_at_least_what_graves_and_lai_say() -> None:
+    constant, *_ = theory.graves_lai_constant(grid_path(2, 0.4))
+    assert thompson.least_decade((2, 0.4)) == pytest.approx(constant * math.log(10.0), rel=1e-6)
 
 
 # Figures 1a and 1b

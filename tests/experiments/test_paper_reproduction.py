@@ -170,6 +170,18 @@ def test_everything_can_be_said_in_json(games: Games) -> None:
     assert document["versions"]["numpy"] == np.__version__
 
 
+def test_every_claim_has_a_source_and_numbers(games: Games) -> None:
+    claims = reproduce(quick=True).claims
+    places = "Section [1-9]|Section 10|Theorem [1-6]|Figure 1[abc]|ours"
+    assert [claim for claim in claims if not re.fullmatch(places, claim.source)] == []
+    assert 0 < sum(claim.source == "ours" for claim in claims) < len(claims) / 3
+    for claim in claims:
+        assert claim.value is not None
+        low, high = -math.inf if claim.low is None else claim.low, math.inf if claim.high is None else claim.high
+        assert math.isfinite(max(low, -high)), claim  # at least one limit
+        assert not claim.holds or low <= claim.value <= high, claim
+
+
 # What is refused
 
 
@@ -262,8 +274,11 @@ def test_the_report_begins_with_the_verdicts(written: Path) -> None:
     page = (written / "report.html").read_text(encoding="utf-8")
     titles = re.findall("<h2[^>]*>(.*?)</h2>", page)
     assert titles == ["Verdicts", PARTS["fig1b"], "The paper&#39;s constants, and sharper ones", "How this was made"]
-    assert "9 of 9 claims hold" in page
     assert page.count('<span class="good">holds</span>') == 9
+    assert "9 of 9 claims hold: 8 of 8 of the paper&#39;s, 1 of 1 of ours" in page
+    assert re.findall("<b>Figure ([0-9]+)[.]</b>", page) == ["1", "2"]
+    groups = re.findall('<th scope="rowgroup"[^>]*><a href="#([^"]+)">', page)
+    assert groups == re.findall('<h2 id="([^"]+)"', page)[1:3]
     assert page.count("<svg") == page.count("</svg>") == 2
     assert "semibandits reproduce --seed 0 --runs 100 --only fig1b --only constants" in page
     check_page(page)
@@ -325,6 +340,9 @@ def check_in_browser(page: Path) -> None:
 def test_a_quick_reproduction_is_green(seed: int, tmp_path: Path) -> None:
     found = reproduce(out=tmp_path, quick=True, seed=seed, progress=False)
     assert [claim for claim in found.claims if not claim.holds] == []
+    told = [(claim.part, claim.statement, claim.source, claim.measured, claim.expected) for claim in found.claims]
+    widths = [max(map(len, column)) for column in zip(*told, strict=True)]
+    assert sum(widths) + 5 * 2 + len("holds") <= 150  # columns of a terminal
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(page)
     check_in_browser(tmp_path / "report.html")

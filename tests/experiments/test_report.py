@@ -19,6 +19,7 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report import curves, items, solutions, standing
 from semibandits.experiments.report.experiment import report, write_report
 from semibandits.experiments.report.pictures import Gallery
+from semibandits.simulation import machine, plots
 
 HOSTILE = "</td><script>alert('1')</script>\"&amp;<b>"
 BOTH: Any = ["counts", "sums"]
@@ -149,17 +150,72 @@ def test_solutions_are_judged_by_the_true_means(grid: Point, page: pages.Page) -
 
 
 def test_bounds_are_those_of_the_theory(grid: Point, page: pages.Page) -> None:
-    rows = {row[0]: row for row in table(page, "bound", "regret is")}
+    """Each is held against the regret of the policy it is about, lower ones against the least of all."""
+    rows = {row[0]: row for row in table(page, "bound", "of", "regret is", "value", "times")}
     known = sb.theory.bounds(grid.problem, grid.result.rounds)
-    uppers = known.of("upper", "CombUCB1")
-    assert uppers
-    for bound in uppers:
-        assert float(rows[bound.title][2].replace(",", "")) == pytest.approx(bound.value[-1], rel=1e-3)
-        assert (rows[bound.title][4] == "vacuous") == bool(bound.vacuous[-1])
+    means = [row.mean for row in grid.result.summary()]
+    shown = [(bound, means[0]) for bound in known.of("upper", "CombUCB1")]
+    shown += [(bound, min(means)) for bound in known.of("lower")]
+    assert {bound.kind for bound, _ in shown} == {"upper", "lower"}
+    for bound, regret in shown:
+        _, of, kind, value, times = rows[bound.title]
+        upper = bound.kind == "upper"
+        assert (of, kind) == (("CombUCB1", "at most") if upper else ("any consistent policy", "at least"))
+        assert floats(value)[0] == pytest.approx(bound.value[-1], rel=1e-3)
+        assert value[-1:] == ("*" if bound.vacuous[-1] else "~" if bound.asymptotic else value[-1:])
+        assert floats(times)[0] == pytest.approx(bound.value[-1] / regret, rel=1e-3)
     assert not any(bound.title in rows for bound in known if bound.policy == "OMM")
+    assert "Upper bounds are on CombUCB1; none that we know is on CTS, Random." in page.text
+    assert "~: holds in the limit of many rounds only." in page.text
+
+
+def test_a_lower_bound_is_drawn_where_so_much_can_be_lost() -> None:
+    point = play(sb.Problem(sb.sets.TopK(3, 1), sb.environments.Bernoulli([0.2, 0.7, 0.8])), sb.policies.CombUCB1())
+    known = sb.theory.bounds(point.problem, point.result.rounds)
+    (lower,) = known.of("lower")
+    assert 0 < np.count_nonzero(lower.value > known.trivial) < lower.value.size
+    few = curves._few(known, plots.bound_curves(point.result, known))
+    (drawn,) = few.of("lower")
+    np.testing.assert_array_equal(np.isnan(drawn.value), lower.value > known.trivial)
+    assert not {bound.policy for bound in few.of("upper")} - {"CombUCB1"}
+
+
+def test_legends_have_the_names_of_the_tables(grid: Point) -> None:
+    texts = re.findall("<text[^>]*>([^<]*)</text>", curves.curves(grid, Gallery(), bounds=False))
+    assert {"CombUCB1", "CTS", "Random"} <= set(texts)
+    assert "expected regret (units of reward)" in texts
+
+
+def test_where_it_was_played(page: pages.Page) -> None:
+    assert f"machine {machine.processor()}, {machine.cores()} core" in page.text
 
 
 # Other worlds
+
+
+def test_costs_have_their_unit_and_paths_begin_otherwise() -> None:
+    graph = [("A", "B"), ("A", "C"), ("B", "C"), ("B", "D"), ("C", "D")]
+    problem = sb.Problem(
+        sb.sets.Paths(graph, "A", "D"), sb.environments.Gaussian([3, 9, 2, 8, 4], 1.0, bounds=(0, 20)), "min"
+    )
+    point = play(problem, sb.policies.CombUCB1(), sb.policies.CTS())._replace(unit="min & s")
+    page = read(point)
+    assert "began CombUCB1: optimistically, whatever init says" in page.text
+    for said in (
+        "from 0 to 20 min & s",
+        "Expected regret in min & s after 100 rounds",
+        "the second's in min & s, run by run",
+        "expected regret (min & s)",
+        "mean cost of an item (min & s)",
+        "items and runs in min & s.",
+        "errors are in min & s.",
+        f"{problem.value(problem.optimum):.3f}".rstrip("0") + " min & s a round",
+    ):
+        assert said in page.text
+    assert table(page, "bound", "of", "regret is", "value (min & s)")
+    assert table(page, "policy", "expected cost (min & s)", "gap (min & s)")
+    assert "units of" not in page.text
+    assert re.search(r"regret after 100 rounds, [\d.,]+ ± [\d.,]+ min & s", page.text)
 
 
 @quickly

@@ -11,10 +11,19 @@ from semibandits.experiments.report import standing
 def test_it_says_who_won_and_how_sure_that_is() -> None:
     sure = results.make(policies=3, runs=5)
     assert standing.sentence(sure).startswith("Policy(0) has the least mean regret after 1,000 rounds, ")
-    assert "less than Policy(1), the next best, over 5 paired runs: significant as against" in standing.sentence(sure)
+    assert "less than Policy(1), the next best. The difference to every other policy is" in standing.sentence(sure)
+    two = standing.sentence(results.make(policies=2, runs=5), "ms")
+    assert " ms (" in two
+    assert two.endswith("less than Policy(1), significantly so over 5 paired runs.")
     noise = np.array([[0.0] * 5, [1.0, -1.0, 2.0, -2.0, 0.1], [0.0] * 5])[:, :, None]
     tied = dataclasses.replace(sure, regret=sure.regret[[0, 0, 2]] + noise)
-    assert "but Policy(1) cannot be told apart from it by 5 paired runs; the other 1 has" in standing.sentence(tied)
+    assert (
+        "but Policy(1) cannot be told apart from it by 5 paired runs; the other one has significantly more."
+        in standing.sentence(tied)
+    )
+    four = dataclasses.replace(results.make(policies=4), regret=np.concatenate([tied.regret, 2.0 * tied.regret[2:]]))
+    assert standing.sentence(four).endswith("by 5 paired runs; the others have significantly more.")
+    assert standing.sentence(dataclasses.replace(tied, regret=tied.regret[[0, 1, 1]])).endswith("by 5 paired runs.")
     assert "a single run cannot tell" in standing.sentence(results.make(policies=2, runs=1))
     assert standing.sentence(results.make(policies=1, runs=1)).endswith("after a single run of 1,000 rounds.")
     assert "has a mean regret of" in standing.sentence(results.make(policies=1, runs=3))

@@ -10,7 +10,7 @@ import pages
 import results
 import semibandits as sb
 from semibandits.experiments.point import Point
-from semibandits.experiments.report import sweep
+from semibandits.experiments.report import sweep, sweep_pictures
 from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
 
@@ -58,8 +58,9 @@ def test_few_points_have_sections_and_an_overview() -> None:
             mean, error = (float(part.replace(",", "")) for part in cell.split(" ± "))
             assert abs(mean - one.mean) <= 0.06 * one.error
             assert abs(error - one.error) <= 0.06 * one.error
-    assert page.text.startswith("A sweep A sweep 3 settings of problem.m were played. Policy(0) has the least")
-    assert "in all of them the best is significantly better" in page.text
+    assert page.text.startswith("A sweep A sweep 3 values of m were played. Policy(0) has the least")
+    assert "the best is significantly better than the other in all of them" in page.text
+    assert "The optimum is worth 0.8 a round in all of them, the least gap is 0.3." in page.text
     assert page.tags.count("svg") >= 4
     assert "details" not in page.tags or page.tags.count("section") == 5
 
@@ -84,7 +85,7 @@ def test_many_points_are_folded() -> None:
         (grid(("a.x", [1e-6, 1.0, 1e6])), 1),
         (grid(("a.x", [np.int64(1), np.float64(2.5)])), 1),
         (grid(("a.x", [1, 2]), ("b.x", [1, 2, 3])), 2),
-        (grid(("a", [1, 2]), ("b", [1, 2, 3, 4, 5])), 3),
+        (grid(("a", [1, 2]), ("b", [1, 2, 3, 4, 5])), 2),
         ([{}, {}], 0),
         ([{"a": 1}, {"b": 1}], 0),
         ([{"a": 1}, {"a": 1}], 1),
@@ -96,6 +97,66 @@ def test_all_kinds_of_values(settings: list[dict[str, Any]], drawn: int) -> None
     assert made.tags.count("svg") == drawn
     assert len(made.tables[0]) == 1 + len(settings)
     assert len(sweep.titles(some)) == len(settings)
+
+
+def test_the_optimum_and_the_least_gap_of_each_setting() -> None:
+    """A sweep may change more of a problem than its name says."""
+    made = results.make()
+    worlds = [sb.environments.Bernoulli(means) for means in ([0.2, 0.5, 0.8], [0.2, 0.75, 0.9])]
+    some = [
+        Point({"sigma": place}, sb.Problem(sb.sets.TopK(3, 1), world), made, "ms") for place, world in enumerate(worlds)
+    ]
+    rows = pages.read(sweep._table(some)).tables[0]
+    assert rows[0] == ["sigma", "Policy(0)", "Policy(1)", "optimum (ms)", "least gap (ms)"]
+    assert [row[3:] for row in rows[1:]] == [["0.8", "0.3"], ["0.9", "0.15"]]
+
+
+def test_slow_oracles_are_not_asked_for_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "GAP_PATIENCE", 0.0)
+    slow = sb.sets.Oracle(lambda weights: [int(weights.argmax())], n_items=3, max_size=1)
+    some = [
+        Point({"x": place}, sb.Problem(slow, sb.environments.Bernoulli([0.2, 0.5, 0.8 + place / 10])), results.make())
+        for place in range(2)
+    ]
+    rows = pages.read(sweep._table(some)).tables[0]
+    assert [row[3:] for row in rows] == [["optimum"], ["0.8"], ["0.9"]]
+
+
+def test_drifting_worlds_have_no_optimum() -> None:
+    world = sb.environments.Drifting([[0.9, 0.1], [0.1, 0.9]], starts=[1, 50])
+    some = [Point({"x": place}, sb.Problem(sb.sets.TopK(2, 1), world), results.make()) for place in range(2)]
+    page = pages.read(sweep._table(some))
+    assert page.tables[0][0] == ["x", "Policy(0)", "Policy(1)"]
+    assert "optimum" not in page.text
+
+
+def test_colour_is_the_policy_and_dash_the_second_setting() -> None:
+    lines = sweep._lines(points(*grid(("a", [1, 2, 3]), ("b", [1, 2]))), "a")
+    (ax,) = sweep_pictures.draw({"": lines}, "a").get_axes()
+    drawn = [one for one in ax.get_lines() if one.get_linestyle() != "None"]
+    assert len(drawn) == len(lines) == 4
+    looks = {
+        (line.policy, line.others): (one.get_color(), one.get_marker(), one._dash_pattern)
+        for line, one in zip(lines, drawn, strict=True)
+    }
+    for policy in ("Policy(0)", "Policy(1)"):
+        assert looks[policy, "b = 1"][:2] == looks[policy, "b = 2"][:2]
+        assert looks[policy, "b = 1"][2] != looks[policy, "b = 2"][2]
+    for others in ("b = 1", "b = 2"):
+        assert looks["Policy(0)", others][2] == looks["Policy(1)", others][2]
+        assert looks["Policy(0)", others][:2] != looks["Policy(1)", others][:2]
+
+
+@pytest.mark.usefixtures("quick")
+def test_many_values_have_panels_of_their_own() -> None:
+    some = points(*grid(("p.a", [1, 2]), ("p.b", list(range(12)))))
+    lines = sweep._lines(some, "p.a")
+    figure = sweep_pictures.draw({one.others: [one] for one in lines}, "a")
+    assert [ax.get_title(loc="left") for ax in figure.get_axes()] == [f"b = {place}" for place in range(12)]
+    text = pages.read(sweep.overview(some, Gallery())).text
+    assert "Final mean regret against a, for each value of b, with 95% intervals" in text
+    assert "3 more values of b are in the table only." in text
+    assert "against b, with 95% intervals over runs. Colours and markers stand for policies, dashes for a." in text
 
 
 def test_words_are_drawn_as_they_are() -> None:

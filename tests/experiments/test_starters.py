@@ -43,6 +43,20 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["suppliers.py"]
     with pytest.raises(StoreFailed, match="could not be written"):
         write_starter("slate", tmp_path / "suppliers.py")
+    (tmp_path / "slate.toml").symlink_to("elsewhere.toml")
+    with pytest.raises(BadArgument, match=r"slate\.toml would be overwritten"):
+        write_starter("slate", tmp_path)
+    assert (tmp_path / "slate.toml").is_symlink()
+
+
+def test_a_sweep_over_noise_leaves_the_means_alone(tmp_path: Path) -> None:
+    import numpy as np
+
+    path = write_starter("routing_tree", tmp_path)[0]
+    written = tomllib.loads(path.read_text(encoding="utf-8"))["problem"]["environment"]["means"]
+    experiment = read(path)
+    assert experiment.unit == "ms"
+    assert all(np.abs(plan.problem.means - written).max() < 0.1 for plan in experiment.plans)
 
 
 def test_the_solver_of_the_starter_is_right() -> None:

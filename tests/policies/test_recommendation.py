@@ -59,6 +59,7 @@ def test_what_is_recommended(case: str) -> None:
     assert why in " ".join(found.reasons)
     assert json.loads(json.dumps(found.as_dict()))["policy"] == repr(found.policy)
     assert str(found).startswith(repr(found.policy))
+    assert repr(found) == str(found)  # what a notebook shows
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -202,5 +202,5 @@ def test_whole_numbers_of_any_kind_are_windows() -> None:
         assert policy == policies.SlidingWindow(8)
         assert type(policy.window) is int
     assert repr(policies.SlidingWindow(8)) == "SlidingWindow(window=8, alpha=1.5)"
-    with pytest.raises(errors.BadArgument, match="at least 1"):
+    with pytest.raises(TypeError, match="window"):
         policies.SlidingWindow()  # type: ignore[call-arg]

@@ -77,7 +77,7 @@ def test_compare_in_words() -> None:
         "Policy(0) has less regret than Policy(1) after 50 rounds:\n"
         "11.00 less, 95% interval [8.52, 13.48], standard error 0.58 over 3 paired runs (unpaired: 2.08)"
     )
-    assert str(result.compare(0, 1)) == less
+    assert str(result.compare(0, 1)) == repr(result.compare(0, 1)) == less
     assert str(result.compare(1, 0)) == less
     assert str(result.compare(0, 2, confidence=0.9)).startswith(
         "Policy(0) and Policy(2) cannot be told apart after 50 rounds:\ndifference 0.33, 90% interval [-2.24, 2.91]"

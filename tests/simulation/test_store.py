@@ -148,12 +148,26 @@ def test_a_folder_holds_one_experiment(tmp_path: Path, change: dict[str, object]
 
 def test_folders_of_other_things_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("all of it")
-    with pytest.raises(errors.BadState, match="not empty"):
+    with pytest.raises(errors.BadState, match="not empty and holds no experiment: give another folder"):
         run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     (tmp_path / "experiment.json").write_text("{")
-    with pytest.raises(errors.BadState, match="damaged"):
+    with pytest.raises(errors.BadState, match=r"damaged .*: give another folder"):
         run(tmp_path)
+
+
+def test_runs_without_their_note_can_be_played_again(tmp_path: Path) -> None:
+    store = tmp_path / "runs"
+    run(store)
+    for text in ("{", "[]", "[" * 100_000):
+        (store / "experiment.json").write_text(text)
+        with pytest.raises(
+            errors.BadState, match=r"experiment\.json is damaged \(.*\): remove .*runs, and its runs are"
+        ):
+            run(store)
+    (store / "experiment.json").unlink()
+    with pytest.raises(errors.BadState, match=r"holds no experiment: remove .*runs, and its runs are played again"):
+        run(store)
 
 
 def test_functions_count_by_their_code(tmp_path: Path) -> None:
@@ -184,6 +198,11 @@ def test_a_users_code_counts(tmp_path: Path, played: list[int]) -> None:
 
     assert digest(first()) == digest(first())
     assert digest(first()) != digest(Following())
+
+    def rated(rate: object) -> object:
+        return type("Following", (worlds.Sum,), {"rate": rate})()
+
+    assert digest(rated([0.1])) == digest(rated([0.1])) != digest(rated([0.2])) != digest(rated(0.2))
     scale = 0.5
     assert digest(lambda x: x * scale) == digest(lambda x: x * scale)
 

@@ -27,7 +27,7 @@ def main() -> None:
     Begin an experiment:            semibandits new
     Run it:                         semibandits run experiment.toml
 
-    Every command explains itself with --help; with --json it prints JSON and nothing else.
+    Every command explains itself with --help; with --json all but completion print JSON and nothing else.
 
     \b
     Exit status: 0 done; 1 a claim of the paper does not hold; 2 something in

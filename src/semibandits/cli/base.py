@@ -1,4 +1,4 @@
-"""What all commands share: how they end, what they print, how names are completed."""
+"""What all commands share: how they end, and what they print."""
 
 import difflib
 import errno
@@ -6,14 +6,14 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from semibandits.cli.tables import printable
 from semibandits.errors import SemiBanditError
 
 BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
@@ -29,7 +29,8 @@ class Refused(click.ClickException):
     exit_code = BAD_INPUT
 
     def show(self, file: Any = None) -> None:
-        click.echo(f"error: {self.message}", file=file, err=True)
+        with suppress(OSError):  # nobody listens: the exit status tells
+            click.echo(f"error: {printable(self.message, lines=True)}", file=file, err=True)
 
 
 class Commands(click.Group):
@@ -96,6 +97,17 @@ def need_matplotlib() -> None:
         raise Refused(
             'the report needs Matplotlib: pip install "semibandits[plot]", or do without it: --no-report'
         ) from None
+    except Exception as error:  # a backend that does not exist, say
+        raise Refused(f"Matplotlib does not start ({error}); without it: --no-report") from error
+
+
+@contextmanager
+def users_code() -> Iterator[None]:
+    """Where the user's own code may run: what it prints goes to standard error, and it does not end the program."""
+    from semibandits.experiments.own_code import staying
+
+    with redirect_stdout(sys.stderr), staying():
+        yield
 
 
 def note(text: str) -> None:
@@ -122,13 +134,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return str(value) if isinstance(value, Path) else value
-
-
-def completing(names: Callable[[], Any]) -> Callable[..., list[CompletionItem]]:
-    """Completes these names; where none fits, names of files."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-        return found or [CompletionItem(incomplete, type="file")]
-
-    return complete

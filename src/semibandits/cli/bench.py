@@ -3,7 +3,7 @@
 import click
 
 from semibandits.cli.base import json_option, print_json
-from semibandits.cli.tables import table
+from semibandits.cli.tables import lines, table
 
 
 @click.command()
@@ -43,3 +43,10 @@ def bench(as_json: bool) -> None:
         for one in measured.speeds
     ]
     click.echo(table(titles, rows, right=titles[2:]))
+    click.echo(
+        "\n"
+        + lines(
+            "NumPy loop: the same on one core, as it is written for a paper; times: one core to that loop;",
+            "ask + tell: a live decision and its feedback.",
+        )
+    )

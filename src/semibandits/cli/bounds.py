@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from semibandits.cli.base import json_option, print_json
+from semibandits.cli.base import Refused, json_option, print_json
 from semibandits.cli.opening import complete_problem, open_problem
 from semibandits.cli.tables import lines, prose, table
 
@@ -38,7 +38,14 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
     """
     from semibandits import theory
 
-    opened = open_problem(problem).problem
+    told = open_problem(problem)
+    opened = told.problem
+    if opened.environment.drifts:
+        raise Refused(
+            f"bounds need means that stay as they are; those of {opened.environment!r} change from round to round"
+        )
+    if told.options.get("feedback") == "bandit":
+        click.echo(lines("these are bounds for semi-bandit feedback; the file has feedback = 'bandit'"), err=True)
     found = theory.bounds(opened, sorted(set(horizons)))
     explained = theory.explain(opened, max(horizons))
     if as_json:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from semibandits.cli.base import json_option, need_matplotlib, no_report_option, seed_option
+from semibandits.cli.base import Refused, json_option, need_matplotlib, no_report_option, seed_option
 from semibandits.cli.opening import complete_policy, complete_problem, open_problem
 from semibandits.cli.results import play, show
 
@@ -44,7 +44,7 @@ def compare(
     """Compare policies on a problem, in the same worlds.
 
     PROBLEM is a named problem with its parameters (see `semibandits problems`), or an experiment file whose problem is
-    taken. Policies are those of `semibandits policies`.
+    taken, with what the file says about regret and feedback. Policies are those of `semibandits policies`.
 
     \b
     Example:  semibandits compare grid_path:m=4,sigma=0.2
@@ -53,22 +53,34 @@ def compare(
     """
     if out is not None and not no_report:
         need_matplotlib()
+    from semibandits.agent import check_feedback
+    from semibandits.errors import UncoveredItems
     from semibandits.experiments import named
     from semibandits.experiments.comparing import experiment_of
+    from semibandits.experiments.document import as_in_files
     from semibandits.experiments.point import Point
     from semibandits.policies import recommend
     from semibandits.simulation import simulate
 
     opened = open_problem(problem)
-    texts = policies or ("CombUCB1", repr(recommend(opened.problem, horizon).policy))
+    feedback = opened.options.get("feedback", "semi")
+    baseline = ["CombUCB1"] if feedback == "semi" else []
+    texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
     calls = [named.parse_call(text) for text in texts]
     played = [named.make_policy(*call, opened.problem) for call in calls]
+    for policy in played:
+        check_feedback(policy, feedback)
     if out is None:
-        result = simulate(opened.problem, played, horizon=horizon, runs=runs, seed=seed)
-        show([Point({}, opened.problem, result)], as_json)
+        options = {name: value for name, value in opened.options.items() if name != "unit"}
+        try:
+            result = simulate(opened.problem, played, horizon=horizon, runs=runs, seed=seed, **options)
+        except UncoveredItems as error:
+            raise Refused(f"{problem}: {as_in_files(error)}") from error
+        show([Point({}, opened.problem, result, opened.options.get("unit", ""))], as_json)
         return
     document = {
-        "title": problem,
+        "title": opened.title,
+        **opened.options,
         "horizon": horizon,
         "runs": runs,
         "seed": seed,

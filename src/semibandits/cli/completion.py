@@ -1,9 +1,47 @@
 """Scripts that make shells complete what is typed."""
 
+import os
+
 import click
-from click.shell_completion import ShellComplete, get_completion_class
+from click.shell_completion import (
+    BashComplete,
+    ShellComplete,
+    add_completion_class,
+    get_completion_class,
+    split_arg_string,
+)
 
 SHELLS = ("bash", "zsh", "fish")
+
+
+@add_completion_class
+class Bash(BashComplete):
+    """Words as people see them: bash itself breaks them at colons and equals signs."""
+
+    source_template = """\
+%(complete_func)s() {
+    local typed="${COMP_LINE:0:COMP_POINT}" type value
+    local word="${typed##* }"
+    local before="${word%%"${word##*[:=]}"}"  # what bash takes for words of their own
+
+    while IFS=, read -r type value; do
+        if [[ $type == file ]]; then
+            compopt -o default
+        elif [[ $type == plain ]]; then
+            [[ $value == *= ]] && compopt -o nospace
+            COMPREPLY+=("${value#"$before"}")
+        fi
+    done < <(env COMP_TYPED="$typed" %(complete_var)s=bash_complete "$1")
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        typed = os.environ["COMP_TYPED"]
+        words = split_arg_string(typed)
+        incomplete = "" if typed[-1:].isspace() else words.pop()
+        return words[1:], incomplete
 
 
 @click.command()

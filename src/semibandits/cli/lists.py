@@ -1,32 +1,21 @@
 """What exists, one line each, and the details of one."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from semibandits.cli.base import completing, json_option, print_json
+from semibandits.cli.base import json_option, print_json
+from semibandits.cli.completing import complete_names
 from semibandits.cli.tables import lines, prose, table
 
 if TYPE_CHECKING:
     from semibandits.experiments.named import Described
 
 
-def names_of(kind: str) -> Callable[[], Iterable[str]]:
-    """The names in a table of `experiments.named`, looked up when they are needed."""
-
-    def names() -> Iterable[str]:
-        from semibandits.experiments import named
-
-        there: Mapping[str, Any] = getattr(named, kind)
-        return there
-
-    return names
-
-
 @click.command()
-@click.argument("name", required=False, shell_complete=completing(names_of("SETS")))
+@click.argument("name", required=False, shell_complete=complete_names("SETS"))
 @json_option
 def sets(name: str | None, as_json: bool) -> None:
     """List the kinds of feasible sets, or tell about one.
@@ -41,7 +30,7 @@ def sets(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=completing(names_of("ENVIRONMENTS")))
+@click.argument("name", required=False, shell_complete=complete_names("ENVIRONMENTS"))
 @json_option
 def environments(name: str | None, as_json: bool) -> None:
     """List the ways to draw weights, or tell about one.
@@ -56,7 +45,7 @@ def environments(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=completing(names_of("POLICIES")))
+@click.argument("name", required=False, shell_complete=complete_names("POLICIES"))
 @json_option
 def policies(name: str | None, as_json: bool) -> None:
     """List the policies and when to use them, or tell about one.
@@ -75,7 +64,7 @@ def policies(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=completing(names_of("PROBLEMS")))
+@click.argument("name", required=False, shell_complete=complete_names("PROBLEMS"))
 @json_option
 def problems(name: str | None, as_json: bool) -> None:
     """List the problems that have names, or tell about one.

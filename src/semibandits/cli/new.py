@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from semibandits.cli.base import completing, json_option, print_json
+from semibandits.cli.base import json_option, print_json
+from semibandits.cli.completing import completing
 from semibandits.cli.tables import lines, table
 
 

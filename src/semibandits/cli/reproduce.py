@@ -8,6 +8,7 @@ import click
 from semibandits.cli.base import json_option, need_matplotlib, print_json, seed_option
 from semibandits.cli.tables import coloured, lines, table
 from semibandits.experiments.paper import PARTS
+from semibandits.experiments.paper.parts import summary
 
 PARTS_TOLD = "\n".join(["\b", "Parts:", *(f"  {name:<10} {what}" for name, what in PARTS.items())])
 
@@ -32,8 +33,9 @@ def reproduce(
 ) -> None:
     """Rerun the whole paper: draw every figure, check every claim.
 
-    Prints each claim with what was measured and what was expected. Exit status 1 tells that one does not hold. The
-    folder gets report.html, which opens in any browser, figures/ (PNG and SVG) and data/ (every number).
+    Prints each claim, where it is from (a place in the paper, or ours), what was measured and what was expected.
+    Exit status 1 tells that one does not hold. The folder gets report.html, which opens in any browser, figures/ (PNG
+    and SVG) and data/ (every number).
 
     \b
     Example:  semibandits reproduce
@@ -50,10 +52,12 @@ def reproduce(
         print_json({**found.as_dict(), "report": report})
     else:
         verdicts = {True: coloured("holds", "green"), False: coloured("DOES NOT HOLD", "red")}
-        rows = [[*claim[:-1], verdicts[claim.holds]] for claim in found.claims]
-        click.echo(table(["part", "claim", "measured", "expected", ""], rows))
-        holding = sum(claim.holds for claim in found.claims)
-        click.echo(f"\n{holding} of {len(rows)} claims hold.")
+        rows = [
+            [claim.part, claim.statement, claim.source, claim.measured, claim.expected, verdicts[claim.holds]]
+            for claim in found.claims
+        ]
+        click.echo(table(["part", "claim", "from", "measured", "expected", ""], rows))
+        click.echo(lines("", f"{summary(found.claims)}."))
         if report is not None:
             click.echo(lines(f"The report: {report}"))
     sys.exit(0 if found.holds else 1)

@@ -1,14 +1,14 @@
 """Playing experiments, and what came out of them as tables and as JSON."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from semibandits.cli.base import note, print_json
-from semibandits.cli.tables import lines, table
+from semibandits.cli.base import note, print_json, users_code
+from semibandits.cli.tables import lines, printable, table
 
 if TYPE_CHECKING:
     from semibandits.experiments.document import Experiment
@@ -19,25 +19,16 @@ if TYPE_CHECKING:
 def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) -> None:
     """Plays it, writes its data and its report to the folder, and shows what came out."""
     from semibandits.experiments.folder import MANIFEST
-    from semibandits.experiments.report.experiment import write_report
     from semibandits.experiments.running import run
 
     resumed = (out / MANIFEST).exists()
     try:
-        finished = run(experiment, out)
+        with users_code():
+            finished = run(experiment, out, report=not no_report)
     except KeyboardInterrupt:
         note(f"stopped; what is finished is kept in {out}: the same command goes on from there")
         raise
     report = None if no_report else out / "report.html"
-    if report is not None:
-        write_report(
-            report,
-            experiment.title,
-            finished.points,
-            description=experiment.description,
-            source=experiment.text,
-            figures=True,
-        )
     show(finished.points, as_json, {"folder": out, "report": report, "resumed": resumed})
 
 
@@ -63,7 +54,7 @@ def _print_regret(points: "Sequence[Point]") -> None:
     click.echo(f"{results[0].kind.capitalize()} regret after {rounds} rounds, {runs:,} run{'' if runs == 1 else 's'}\n")
     numbers = ["regret", "± error", "95% interval"]
     rows = [
-        [*map(str, point.settings.values()), row.policy, _two(row.mean), _two(row.error), _interval(row.low, row.high)]
+        [*_named(point.settings, row.policy), _two(row.mean), _two(row.error), _interval(row.low, row.high)]
         for point in points
         for row in point.result.summary()
     ]
@@ -71,23 +62,28 @@ def _print_regret(points: "Sequence[Point]") -> None:
 
 
 def _print_comparisons(points: "Sequence[Point]") -> None:
-    from semibandits.experiments.report.standing import comparisons
+    from semibandits.experiments.report.standing import comparisons, sureness
 
     compared = [(point.settings, one) for point in points for one in comparisons(point.result)]
     if not compared or compared[0][1].runs == 1:
         return
     click.echo()
-    click.echo(lines("Differences run by run, in the same worlds; intervals: 95% for all of a simulation together"))
+    sure = dict.fromkeys(sureness(point.result) for point in points if len(point.result.policies) > 1)
+    click.echo(lines("Differences run by run, in the same worlds", f"Intervals: {'; '.join(sure)}"))
     click.echo()
     numbers = ["difference", "± error", "interval"]
     rows = [
         [
-            *(*map(str, settings.values()), one.a, one.b),
+            *_named(settings, one.a, one.b),
             *(_two(one.difference), _two(one.error), _interval(one.low, one.high), _verdict(one)),
         ]
         for settings, one in compared
     ]
     click.echo(table([*points[0].settings, "policy", "against", *numbers, ""], rows, right=numbers))
+
+
+def _named(settings: Mapping[str, Any], *policies: str) -> list[str]:
+    return [printable(str(one)) for one in (*settings.values(), *policies)]
 
 
 def _verdict(one: "Comparison") -> str:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
-from semibandits.cli.base import json_option, need_matplotlib, no_report_option
+from semibandits.cli.base import json_option, need_matplotlib, no_report_option, users_code
+from semibandits.cli.completing import complete_files
 from semibandits.cli.results import play
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path), shell_complete=complete_files)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -35,5 +36,6 @@ def run(file: Path, out: Path | None, no_report: bool, as_json: bool) -> None:
         need_matplotlib()
     from semibandits.experiments import document
 
-    experiment = document.read(file)
+    with users_code():
+        experiment = document.read(file)
     play(experiment, Path(f"{file.stem}-results") if out is None else out, no_report, as_json)

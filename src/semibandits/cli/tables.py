@@ -48,6 +48,15 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Collectio
     )
 
 
+def printable(text: str, *, lines: bool = False) -> str:
+    """What would move the cursor or change colours is shown instead of done; with `lines`, lines stay lines.
+
+    >>> print(printable("one\\x07 \\x1b[31mtwo"))
+    one\\x07 \\x1b[31mtwo
+    """
+    return "".join(one if one.isprintable() or (lines and one == "\n") else repr(one)[1:-1] for one in text)
+
+
 def lines(*texts: str) -> str:
     """A line each; those that the terminal is too narrow for are broken between words."""
     limit = terminal_width()

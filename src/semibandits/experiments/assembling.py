@@ -1,11 +1,13 @@
 """From the tables of an experiment file to a problem and policies."""
 
 import hashlib
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from semibandits.errors import meant
 from semibandits.experiments import named
 from semibandits.experiments.data_files import read_data
 from semibandits.experiments.own_code import OwnCode
@@ -14,6 +16,8 @@ from semibandits.problem import Problem
 from semibandits.sets.specification import FORMAT, from_spec
 from semibandits.types import Environment, FeasibleSet, IndexPolicy, Policy
 
+PER_ITEM = ("means", "low", "high", "a", "b", "sigma", "groups")
+"""Parameters of environments that are one value per item, where they are lists."""
 FUNCTIONS = {"Oracle": ("function", "contains"), "Matroid": ("independent",), "Custom": ("sample",)}
 """Parameters that are the user's own functions."""
 
@@ -57,6 +61,9 @@ class Assembler:
     def _named_problem(self, table: Place) -> Problem:
         if "class" in table:
             return self._of_class("problem", table, Problem)  # type: ignore[no-any-return]
+        for key in ("set", "environment"):
+            if key in table:
+                table[key].fail("give either the name of a problem, or its set and its environment, not both")
         name = self._name("problem", table, "name", named.PROBLEMS, "grid_path")
         parameters = {key: self._value(table[key]) for key in table.value if key != "name"}
         with table.blamed():
@@ -65,13 +72,14 @@ class Assembler:
     def _own_problem(self, table: Place) -> Problem:
         missing = [key for key in ("set", "environment") if key not in table]
         if missing:
+            _check_mistyped(table, table.value, (*missing, "name", "class"))
             table.fail(
                 f"{table.name} needs {' and '.join(f'[problem.{key}]' for key in missing)}, or the name of a problem: "
                 f"{', '.join(named.PROBLEMS)}"
             )
         table.check_keys(("set", "environment", "sense", "true_optimum"))
         feasible = self._set(table["set"])
-        environment = self._environment(table["environment"])
+        environment = self._environment(table["environment"], feasible.n_items)
         others = {key: self._value(table[key]) for key in ("sense", "true_optimum") if key in table}
         with table.blamed():
             return Problem(feasible, environment, **others)
@@ -84,6 +92,10 @@ class Assembler:
             return self._set_of_file(table)
         kind = self._name("set", table, "kind", named.SETS, "TopK")
         parameters = self._parameters(table, kind)
+        names = [*inspect.signature(named.SETS[kind]).parameters, "labels"]
+        for key in parameters:
+            if key not in names:
+                table.fail(f"set {kind} has no {key!r:.100}{meant(key, names)}", key)
         labels = None if kind == "MILP" else parameters.pop("labels", None)
         with table.blamed():
             feasible = named.make_set(kind, parameters)
@@ -98,12 +110,14 @@ class Assembler:
             table["file"].fail(f"{table.value['file']} must be the specification of a set, as to_spec() makes it")
         return made
 
-    def _environment(self, place: Place) -> Environment:
+    def _environment(self, place: Place, n_items: int) -> Environment:
         table = place.table()
         if "class" in table:
             return self._of_class("environment", table, Environment)  # type: ignore[no-any-return]
         kind = self._name("environment", table, "kind", named.ENVIRONMENTS, "Bernoulli")
         parameters = self._parameters(table, kind)
+        for name in PER_ITEM:
+            _check_length(name, parameters.get(name), n_items, table)
         with table.blamed():
             return named.make_environment(kind, parameters)
 
@@ -117,6 +131,8 @@ class Assembler:
 
     def _name(self, what: str, table: Place, key: str, there: dict[str, Any], example: str) -> str:
         if key not in table:
+            words = [one for one, value in table.value.items() if isinstance(value, str)]
+            _check_mistyped(table, words, (key, "class", *(["file"] if what == "set" else [])))
             table.fail(f"{table.name} needs a {key}, such as {key} = {example!r}, or a class of your own")
         with table[key].blamed():
             named.known(what, table.value[key], there)
@@ -170,11 +186,38 @@ def _set_labels(feasible: FeasibleSet, labels: Any, place: Place) -> None:
     """Names of the items, for a set that has none of its own."""
     if feasible.labels:
         place.fail(f"{feasible!r} has labels of its own: {', '.join(feasible.labels[:3])}, ...")
-    count = feasible.n_items
-    words = isinstance(labels, list) and all(isinstance(label, str) and label.isprintable() for label in labels)
-    if not words or len(labels) != count or len(set(labels)) != count:
-        place.fail(f"labels must be {count} different words, one per item, got {labels!r:.100}")
+    if not isinstance(labels, list) or len(labels) != feasible.n_items:
+        many = f"{len(labels)}: " if isinstance(labels, list) else ""
+        place.fail(f"labels must be {feasible.n_items} different words, one per item, got {many}{labels!r:.100}")
+    seen: set[str] = set()
+    for number, label in enumerate(labels):
+        wrong = "is no word" if not isinstance(label, str) else "occurs twice" if label in seen else ""
+        if not wrong and not label.isprintable():
+            hidden = next(letter for letter in label if not letter.isprintable())
+            wrong = f"cannot be printed: it contains the invisible character U+{ord(hidden):04X}"
+        if wrong:
+            place.source.fail((*place.path, number), f"labels must be different words, but {label!r:.100} {wrong}")
+        seen.add(label)
     feasible.labels = tuple(labels)
+
+
+def _check_length(name: str, values: Any, n_items: int, table: Place) -> None:
+    """Of a list of plain values."""
+    if not isinstance(values, list) or len(values) == n_items or any(isinstance(one, list) for one in values):
+        return
+    written = table.value[name]
+    file = f" ({written['file']})" if isinstance(written, dict) else ""
+    table[name].fail(f"{name} has {len(values)} values{file}, but the set has {n_items} items")
+
+
+def _check_mistyped(table: Place, keys: Iterable[str], wanted: tuple[str, ...]) -> None:
+    """Fails if one of the keys is nearly one that is wanted, or is `name` where `kind` is, or the other way round."""
+    import difflib  # only for those who mistype
+
+    for key in keys:
+        swapped = [one for one in wanted if {one, key} == {"name", "kind"}]
+        for near in swapped or difflib.get_close_matches(key.lower(), wanted, 1, 0.6):
+            table.fail(f"{table.name} has no {key!r:.100}: did you mean {near!r}?", key)
 
 
 def _is_named(table: Place) -> bool:

@@ -11,6 +11,9 @@ from semibandits.experiments.document import Experiment, Plan, Where
 from semibandits.problem import Problem
 from semibandits.types import IndexPolicy, Policy
 
+OPTIONS = ("regret", "feedback", "uncovered")
+"""What `simulate` may be told besides."""
+
 
 def experiment_of(
     document: Mapping[str, Any],
@@ -20,12 +23,12 @@ def experiment_of(
 ) -> Experiment:
     """The experiment that this document describes, as a file would, with problem and policies made of it already.
 
-    Its keys are `title`, `horizon`, `runs`, `seed`, `problem` and `policies`. `files` are the digests of those that
-    the problem is made of.
+    Its keys are `title`, `horizon`, `runs`, `seed`, `problem` and `policies`, perhaps `unit` and those of `OPTIONS`.
+    `files` are the digests of those that the problem is made of.
     """
     told = {f"problem.{name}": _inline(value) for name, value in document["problem"].items()}
-    options = {name: document[name] for name in ("horizon", "runs", "seed")}
-    fixed = {"horizon": str(options["horizon"]), "seed": str(options["seed"])}
+    options = {name: document[name] for name in ("horizon", "runs", "seed", *OPTIONS) if name in document}
+    fixed = {name: _inline(value) for name, value in options.items() if name != "runs"}
     name = digest((problem.feasible, problem.environment, problem.sense, *fixed.values()))
     return Experiment(
         path=Path("experiment.toml"),
@@ -36,6 +39,7 @@ def experiment_of(
         where=Where(),
         identity={"semibandits": __version__, **fixed, **told},
         files=dict(files or {}),
+        unit=document.get("unit", ""),
     )
 
 

@@ -38,44 +38,49 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
     except BadArgument as error:
         error.say_where(name)
         raise
-    except (ValueError, EOFError, OSError, csv.Error, RecursionError) as error:
+    except (ValueError, EOFError, OSError, csv.Error, RecursionError, MemoryError) as error:
         raise BadArgument(f"{name} cannot be read as {kind[1:]}: {error!s:.200}") from error
 
 
 def _read_csv(data: bytes, table: dict[str, Any]) -> Any:
-    rows = [row for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True) if row]
+    reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
+    rows = dict((reader.line_num, row) for row in reader if row)  # noqa: C402
     if len(rows) < 2:
         raise BadArgument("expected a header and at least one row below it")
-    header, body = [title.strip() for title in rows[0]], rows[1:]
-    for number, row in enumerate(body, start=1):
+    header = [title.strip() for title in rows.pop(min(rows))]
+    for line, row in rows.items():
         if len(row) != len(header):
-            raise BadArgument(f"row {number} has {len(row)} cells, the header {len(header)}")
+            raise BadArgument(f"line {line} has {len(row)} cells, the header {len(header)}")
     if "column" in table and "columns" in table:
         raise BadArgument("give either column or columns, not both")
     if "column" in table:
-        return _numbers_or_words([row[_place(table["column"], header)] for row in body])
+        return _column(table["column"], header, rows)
     if "columns" in table:
         if not isinstance(table["columns"], list):
             raise BadArgument(f"columns must be a list of titles, got {table['columns']!r:.100}")
-        chosen = [_numbers_or_words([row[_place(title, header)] for row in body]) for title in table["columns"]]
+        chosen = [_column(title, header, rows) for title in table["columns"]]
         return [list(cells) for cells in zip(*chosen, strict=True)]
-    matrix = np.empty((len(body), len(header)))
-    for i, row in enumerate(body):
+    matrix = np.empty((len(rows), len(header)))
+    for i, (line, row) in enumerate(rows.items()):
         for j, cell in enumerate(row):
             try:
                 matrix[i, j] = float(cell)
             except ValueError:
-                raise BadArgument(f"row {i + 1}, column {header[j]!r} must be a number, got {cell!r:.100}") from None
+                raise BadArgument(f"line {line}, column {header[j]!r} must be a number, got {cell!r:.100}") from None
     return matrix
 
 
-def _place(title: Any, header: list[str]) -> int:
+def _column(title: Any, header: list[str], rows: dict[int, list[str]]) -> list[Any]:
+    """One column, of numbers where all of it are, else of words; the rows by their lines."""
     if not isinstance(title, str) or title not in header:
-        raise BadArgument(f"there is no column {title!r:.100}{meant(title, header)}")
-    return header.index(title)
-
-
-def _numbers_or_words(cells: list[str]) -> list[Any]:
+        raise BadArgument(f"there is no column {title!r:.100}; there are {', '.join(header)}")
+    if header.count(title) > 1:
+        raise BadArgument(f"there are {header.count(title)} columns {title!r:.100}: which of them is meant?")
+    place = header.index(title)
+    cells = [row[place] for row in rows.values()]
+    for line, cell in zip(rows, cells, strict=True):
+        if not cell.strip():
+            raise BadArgument(f"line {line}, column {title!r} is empty")
     for kind in (int, float):
         try:
             return [kind(cell) for cell in cells]
@@ -85,7 +90,7 @@ def _numbers_or_words(cells: list[str]) -> list[Any]:
 
 
 def _read_npy(data: bytes, table: dict[str, Any]) -> Any:
-    return np.load(io.BytesIO(data), allow_pickle=False)
+    return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
 
 
 def _read_json(data: bytes, table: dict[str, Any]) -> Any:

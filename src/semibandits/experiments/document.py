@@ -24,7 +24,7 @@ from semibandits.simulation.task import RegretKind
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
 
 KEYS = (
-    *("title", "description", "horizon", "runs", "seed", "regret", "feedback", "checkpoints", "uncovered"),
+    *("title", "description", "unit", "horizon", "runs", "seed", "regret", "feedback", "checkpoints", "uncovered"),
     *("problem", "policies", "sweep", "executor"),
 )
 NEEDED = {
@@ -38,6 +38,7 @@ IDENTITY = ("horizon", "seed", "regret", "feedback", "checkpoints", "uncovered",
 """What makes an experiment the one it is."""
 EXECUTORS = {"threads": ("threads",), "processes": ("workers",), "dask": ("address",)}
 """Where runs are played, and what is to be said about it."""
+LONGEST_UNIT = 20
 LONG = 200
 """Values longer than this are told apart by their digest."""
 
@@ -77,9 +78,11 @@ class Experiment:
     """One for every combination of the sweep."""
     where: Where
     identity: dict[str, str]
-    """What makes it this experiment: all but the title, description, runs, policies, executor, and what is swept."""
+    """What makes it this experiment: all but title, description, unit, runs, policies, executor, and what is swept."""
     files: dict[str, str]
     """Digests of the files that its problems are made of."""
+    unit: str = ""
+    """Of weights, such as "ms"."""
 
     @property
     def rounds(self) -> int:
@@ -127,7 +130,15 @@ def read(path: str | os.PathLike[str]) -> Experiment:
         where=_read_where(whole["executor"].table()) if "executor" in whole else Where(),
         identity=_identity(document, axes),
         files=files,
+        unit=_unit(whole["unit"]) if "unit" in whole else "",
     )
+
+
+def _unit(place: Place) -> str:
+    unit = place.text().strip()
+    if not unit.isprintable() or len(unit) > LONGEST_UNIT:
+        place.fail(f"unit must be a short word, such as 'ms', of at most {LONGEST_UNIT} letters, got {unit!r:.100}")
+    return unit
 
 
 def _read_text(name: str) -> str:
@@ -245,9 +256,14 @@ def _check_policy(table: Place, policy: IndexPolicy | Policy, problem: Problem, 
             names = [feasible.labels[item] for item in feasible.uncovered()] if feasible.labels else None
             raise UncoveredItems(feasible.uncovered().tolist(), names)
     except SemiBanditError as error:
-        table.fail(f"{policy!r} does not fit: {error}")
+        table.fail(f"{policy!r} does not fit: {as_in_files(error)}")
     except Exception as error:  # in the user's own code
         table.fail(f"{policy!r} cannot begin: {type(error).__name__}: {error!s:.200}")
+
+
+def as_in_files(error: SemiBanditError) -> str:
+    """What it says, with words for those who write files and no Python."""
+    return str(error).replace("pass uncovered='ignore'", "write uncovered = 'ignore' at the top of the file")
 
 
 def _read_where(table: Place) -> Where:

@@ -10,12 +10,14 @@ from typing import IO, Any
 
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments.document import Experiment
-from semibandits.files import replace_file
+from semibandits.files import half_written, replace_file
 
 FORMAT = "semibandits.experiment"
 VERSION = 1
 MANIFEST = "experiment.json"
 LOCK = ".lock"
+FOLDERS = ("data", "results", "figures")
+"""What is in it, beside the runs."""
 SHOWN = 5
 """So many files or differences an error names."""
 ELSEWHERE = "give another folder, or remove this one"
@@ -27,6 +29,7 @@ def claimed(folder: Path, experiment: Experiment) -> Iterator[None]:
 
     Raises `BadState` where it holds something else, and `StoreFailed` where it cannot be written.
     """
+    _refuse_foreign(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / LOCK).open("a")
@@ -36,8 +39,9 @@ def claimed(folder: Path, experiment: Experiment) -> Iterator[None]:
         if not _locked(lock):
             raise StoreFailed(f"another process is playing in {folder}: wait for its end, or give another folder")
         _check(folder, experiment)
-        for left in [*folder.glob("runs/*/.*"), *folder.glob("data/.*"), *folder.glob("results/.*")]:
-            left.unlink(missing_ok=True)  # half a file, of a process that was killed
+        for inside in (folder, *(folder / name for name in FOLDERS), *folder.glob("runs/*")):
+            for left in half_written(inside):
+                left.unlink(missing_ok=True)
         yield
 
 
@@ -80,14 +84,6 @@ def _check(folder: Path, experiment: Experiment) -> None:
                 f"{ELSEWHERE.capitalize()}"
             )
         files = found["files"] | files
-    else:
-        others = sorted(file.name for file in folder.iterdir() if not file.name.startswith("."))
-        if others:
-            more = ", ..." if len(others) > SHOWN else ""
-            raise BadState(
-                f"{folder} holds no experiment, but other files: {', '.join(others[:SHOWN])}{more}. "
-                f"{ELSEWHERE.capitalize()}"
-            )
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -100,6 +96,18 @@ def _check(folder: Path, experiment: Experiment) -> None:
     write(folder / "experiment.toml", experiment.text.encode())
 
 
+def _refuse_foreign(folder: Path) -> None:
+    """A folder with files of others is left as it is."""
+    try:
+        others = sorted(file.name for file in folder.iterdir() if not file.name.startswith("."))
+    except OSError:  # it is not there, or is none: said later
+        return
+    if others and MANIFEST not in others:
+        more = ", ..." if len(others) > SHOWN else ""
+        listed = ", ".join(others[:SHOWN])
+        raise BadState(f"{folder} holds no experiment, but other files: {listed}{more}. {ELSEWHERE.capitalize()}")
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
@@ -110,7 +118,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise
     except OSError as error:
         raise StoreFailed(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadState(f"{path} is damaged ({error!s:.100}); {ELSEWHERE}") from error
     return found
 

@@ -13,3 +13,5 @@ class Point(NamedTuple):
     """What a sweep has set here, by the place in the file; empty without one."""
     problem: Problem
     result: SimulationResult
+    unit: str = ""
+    """Of weights, such as "ms"."""

@@ -4,17 +4,19 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from os import PathLike, cpu_count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from semibandits.errors import SemiBanditError, StoreFailed, Unsupported
-from semibandits.experiments.document import Experiment, Plan, Where
+from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported
+from semibandits.experiments.document import Experiment, Plan, Where, as_in_files
 from semibandits.experiments.folder import claimed
 from semibandits.experiments.numbers import all_tables
+from semibandits.experiments.own_code import staying
 from semibandits.experiments.point import Point
-from semibandits.experiments.tables import write_table
+from semibandits.experiments.report.experiment import write_report
+from semibandits.experiments.tables import can_write_parquet, write_table
+from semibandits.sets.drawing import check_axes
 from semibandits.simulation import simulate
 from semibandits.simulation.progress import Progress, progress_bar
 
@@ -33,24 +35,29 @@ def run(
     *,
     progress: bool | Progress | None = None,
     threads: int | None = None,
+    report: bool = False,
 ) -> Finished:
-    """Plays an experiment and writes its numbers to the folder `out`.
+    """Plays an experiment and writes its numbers to the folder `out`; with `report`, also report.html and figures/.
 
     The folder keeps every finished block of runs: the same call, made again after it was stopped or killed, or with
     more runs, policies or values of a sweep, plays only what is missing, and ends with the same numbers as one that was
-    never stopped. `threads` stands for what the file says about threads or workers.
+    never stopped. `threads` stands for what the file says about threads or workers. A report of earlier numbers is
+    removed.
     """
     folder = Path(out)
-    with claimed(folder, experiment):
+    if report:
+        check_axes(None)
+    with claimed(folder, experiment), staying():
         with _executor(experiment.where, threads) as how, progress_bar(progress, experiment.rounds) as bar:
-            points = tuple(_play(plan, folder, how, bar, len(experiment.plans) > 1) for plan in experiment.plans)
+            points = tuple(_play(experiment, plan, folder, how, bar) for plan in experiment.plans)
         for name, columns in all_tables(points).items():
             write_table(folder / "data", name, columns)
         _save(points, folder / "results")
+        _report(experiment, points, folder, report)
     return Finished(experiment, folder, points)
 
 
-def _play(plan: Plan, folder: Path, how: dict[str, Any], bar: Progress, several: bool) -> Point:
+def _play(experiment: Experiment, plan: Plan, folder: Path, how: dict[str, Any], bar: Progress) -> Point:
     try:
         result = simulate(
             plan.problem,
@@ -61,11 +68,13 @@ def _play(plan: Plan, folder: Path, how: dict[str, Any], bar: Progress, several:
             store=folder / "runs" / plan.name,
             progress=bar,
         )
+    except UncoveredItems as error:  # which only playing can tell, of a solver of the user's own
+        raise BadExperiment(f"{experiment.path}: {as_in_files(error)}") from error
     except SemiBanditError as error:
-        if several:
+        if len(experiment.plans) > 1:
             error.say_where(", ".join(f"{name} = {value}" for name, value in plan.settings.items()))
         raise
-    return Point(plan.settings, plan.problem, result)
+    return Point(plan.settings, plan.problem, result, experiment.unit)
 
 
 @contextmanager
@@ -98,9 +107,21 @@ def _dask(address: str) -> Iterator[Executor]:
         yield client.get_executor()
 
 
+def _report(experiment: Experiment, points: tuple[Point, ...], folder: Path, wanted: bool) -> None:
+    path = folder / "report.html"
+    try:
+        for old in (path, *folder.glob("figures/*.svg"), *folder.glob("figures/*.png")):
+            old.unlink(missing_ok=True)
+        if wanted:
+            about = {"description": experiment.description, "source": experiment.text}
+            write_report(path, experiment.title, points, **about, figures=True)
+    except OSError as error:
+        raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
+
+
 def _save(points: tuple[Point, ...], folder: Path) -> None:
     """Every result as a file that `SimulationResult.load` reads, where pyarrow is installed."""
-    if find_spec("pyarrow") is None:
+    if not can_write_parquet():
         return
     names = [f"{number}.parquet" for number in range(len(points))]
     try:

@@ -5,14 +5,11 @@
 True
 """
 
-import contextlib
 import math
-import os
 import platform
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +19,7 @@ from semibandits import environments, policies, problems, sets
 from semibandits.learner import Learner
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
+from semibandits.simulation.machine import cores, processor
 from semibandits.types import IndexPolicy
 
 PolicyName: TypeAlias = Literal["CombUCB1", "CTS"]
@@ -147,7 +145,7 @@ def measure(seconds: float = 0.1, say: Callable[[str], None] = lambda what: None
     for standard, policy in pairs():
         say(f"{policy} on {standard.name}")
         speeds.append(_speed(standard, policy, seconds))
-    return Measured(_processor(), _cores(), platform.python_version(), tuple(speeds))
+    return Measured(processor(), cores(), platform.python_version(), tuple(speeds))
 
 
 def _speed(standard: Standard, policy: PolicyName, seconds: float) -> Speed:
@@ -174,7 +172,7 @@ def _speed(standard: Standard, policy: PolicyName, seconds: float) -> Speed:
         numpy_run(standard, policy, horizon)
         return horizon
 
-    one, every, numpy_loop, live = _per_second([play(1), play(_cores()), loop, _live(standard.problem, ours)], seconds)
+    one, every, numpy_loop, live = _per_second([play(1), play(cores()), loop, _live(standard.problem, ours)], seconds)
     return Speed(standard.name, policy, one, every, numpy_loop, one / numpy_loop, 1e6 / live)
 
 
@@ -215,17 +213,3 @@ def _timed(work: Callable[[int], int], horizon: int) -> tuple[int, float]:
     started = time.perf_counter()
     rounds = work(horizon)
     return rounds, time.perf_counter() - started
-
-
-def _cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _processor() -> str:
-    """Its name, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

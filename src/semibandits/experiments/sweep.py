@@ -53,6 +53,8 @@ def read_axes(document: dict[str, Any], fail: Fail) -> list[Axis]:
         name = ".".join(str(part) for part in origin[1:])
         if not isinstance(values, list) or not values:
             fail(origin, f"{name} must be a list of the values to try, got {values!r:.100}")
+        if len(values) > MOST_POINTS:
+            fail(origin, f"{name} has {len(values):,} values; at most {MOST_POINTS:,} combinations can be played")
         path = _place(name, document, functools.partial(fail, origin))
         for other in axes:
             shorter, longer = sorted((other, Axis(name, path, origin, [], [])), key=lambda axis: len(axis.path))
@@ -75,12 +77,26 @@ def variants(document: dict[str, Any], axes: list[Axis]) -> Iterator[Variant]:
             for part in axis.path[:-1]:
                 parent = parent[part]
             parent[axis.path[-1]] = copy.deepcopy(axis.values[number])
-        pairs = list(zip(axes, numbers, strict=True))
-        yield Variant(
-            {axis.name: axis.shown[number] for axis, number in pairs},
-            here,
-            {axis.path: (*axis.origin, number) for axis, number in pairs},
-        )
+        settings = {axis.name: axis.shown[number] for axis, number in zip(axes, numbers, strict=True)}
+        yield Variant(settings, here, _origins(base, axes, numbers))
+
+
+def _origins(base: dict[str, Any], axes: list[Axis], numbers: tuple[int, ...]) -> dict[Path, Path]:
+    """Where the values come from; what is wrong with a list of numbers is the fault of those that are swept."""
+    pairs = list(zip(axes, numbers, strict=True))
+    origins = {axis.path: (*axis.origin, number) for axis, number in pairs}
+    for axis, number in pairs:
+        whole = axis.path
+        while isinstance(whole[-1], int):
+            whole = whole[:-1]
+        if whole == axis.path or (whole in origins and number == 0):  # rather what has just changed
+            continue
+        listed: Any = base
+        for part in whole:
+            listed = listed[part]
+        if not any(isinstance(one, dict) for one in listed):
+            origins[whole] = (*axis.origin, number)
+    return origins
 
 
 def shown(value: Any) -> Any:
@@ -97,7 +113,7 @@ def shown(value: Any) -> Any:
 def _lists(table: dict[str, Any], path: Path) -> Iterator[tuple[Path, Any]]:
     """ "problem.m" = [...] and problem.m = [...] alike."""
     for key, value in table.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from _lists(value, (*path, key))
         else:
             yield (*path, key), value
@@ -146,9 +162,11 @@ def policy_name(table: Any) -> str:
 
 def _distinct(values: list[Any], origin: Path, fail: Fail) -> list[Any]:
     texts = [json.dumps(value, sort_keys=True, default=str) for value in values]
+    seen: set[str] = set()
     for number, text in enumerate(texts):
-        if text in texts[:number]:
+        if text in seen:
             fail((*origin, number), f"{shown(values[number])!s:.100} occurs twice in this sweep")
+        seen.add(text)
     return [_shortened(shown(value), number) for number, value in enumerate(values, start=1)]
 
 

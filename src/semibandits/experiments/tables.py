@@ -60,11 +60,19 @@ def _plain(values: Sequence[Any] | NDArray[Any]) -> Sequence[Any]:
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _parquet(columns: Mapping[str, list[Any]]) -> bytes | None:
+def can_write_parquet() -> bool:
+    """Whether pyarrow is installed, and works."""
     try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        import_module("pyarrow.parquet")
     except ImportError:
+        return False
+    return True
+
+
+def _parquet(columns: Mapping[str, list[Any]]) -> bytes | None:
+    if not can_write_parquet():
         return None
+    pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.table({title: one_kind(values) for title, values in columns.items()}), sink)
     data: bytes = sink.getvalue().to_pybytes()

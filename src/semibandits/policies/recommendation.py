@@ -70,6 +70,9 @@ class Recommendation(NamedTuple):
         lines += [f"  needs: {self.needs}", f"  guarantee: {self.guarantee}"]
         return "\n".join([*lines, *(f"or {policy!r}: {when}" for policy, when in self.others)])
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind = "semi") -> Recommendation:
     """The policy to begin with, from what a `Problem` says about itself: its oracle, its weights, their dependence.

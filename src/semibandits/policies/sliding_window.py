@@ -1,6 +1,6 @@
 """CombUCB1 on the last rounds only, for worlds that change (after Garivier and Moulines 2011)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from semibandits.kernel import log, sqrt, where
@@ -23,7 +23,7 @@ class SlidingWindow(IndexPolicy):
     tried. For Υ changes in n rounds Garivier and Moulines take 2 sqrt(n log(n) / Υ), and alpha close to 1/2.
     """
 
-    window: int
+    window: int = field()  # or the base's 0 would be its default
     alpha: float = 1.5
 
     # (count, sum, 1 / sqrt(count)), as CombUCB1

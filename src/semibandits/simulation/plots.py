@@ -171,14 +171,19 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
 
 
 def _played(result: SimulationResult) -> set[str]:
-    """The policies that bounds know: sets without signs make CombUCB1 start optimistically, which is as good."""
+    return {name for name in names_in_bounds(result) if name is not None}
+
+
+def names_in_bounds(result: SimulationResult) -> list[str | None]:
+    """Each policy as bounds call it: sets without signs make CombUCB1 start optimistically, which is as good."""
     names = {("CombUCB1", 1.5): "CombUCB1", ("CombUCB1", 2.0): "OMM", ("OMM", None): "OMM"}
-    played = (
+    known = [
         names.get((parameters.get("policy"), parameters.get("alpha")))
-        for parameters in result.provenance.get("parameters", ())
         if parameters.get("init") in ("paper", "optimistic")
-    )
-    return {name for name in played if name is not None}
+        else None
+        for parameters in result.provenance.get("parameters", ())
+    ]
+    return [*known, *[None] * (len(result.policies) - len(known))]
 
 
 def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64]]:

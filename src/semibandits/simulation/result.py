@@ -102,6 +102,9 @@ class Comparison(NamedTuple):
             f"{abs(self.difference):.2f} less, {interval} [{low:.2f}, {high:.2f}], {errors}"
         )
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 @dataclass(frozen=True, eq=False)
 class SimulationResult:

@@ -18,6 +18,7 @@ from semibandits.errors import BadArgument, EndOfTable
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.engine import Engine
+from semibandits.simulation.machine import cores, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
@@ -99,7 +100,7 @@ def simulate(
     recorded = _recorded(record)
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
-    workers = _cores() if threads is None else check_count("threads", threads, BadArgument)
+    workers = cores() if threads is None else check_count("threads", threads, BadArgument)
     if executor is not None and not hasattr(executor, "submit"):
         raise BadArgument(f"executor must be a concurrent.futures.Executor, got {executor!r:.100}")
     if executor is not None and threads is not None:
@@ -170,6 +171,8 @@ def simulate(
         provenance={
             "started": began.isoformat(timespec="seconds"),
             "machine": platform.platform(),
+            "processor": processor(),
+            "cores": cores(),
             "versions": _versions(),
             "horizon": horizon,
             "n_items": problem.n_items,
@@ -253,11 +256,6 @@ def _versions() -> dict[str, str]:
 
     names = ("semibandits", "numpy", "scipy", "numba")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
-def _cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,18 +22,20 @@ class Store:
     """One experiment's folder: what it is, and a file for each finished block of runs of each policy."""
 
     _NOTE = "experiment.json"
+    _BLOCK = re.compile(r"[0-9a-f]{16}-\d+\.npz")
 
     def __init__(self, folder: str | os.PathLike[str], experiment: tuple[object, ...], description: str) -> None:
         self._folder = Path(folder)
         note = {"experiment": digest(experiment), "description": description}
         path = self._folder / self._NOTE
+        others: list[Path] = []
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             # Files that another process is just writing begin with a dot.
-            others = any(not file.name.startswith(".") for file in self._folder.iterdir())
+            others = [file for file in self._folder.iterdir() if not file.name.startswith(".")]
             if not path.exists():
                 if others and not path.exists():
-                    raise BadState(f"{folder} is not empty and holds no experiment")
+                    raise BadState(f"{folder} is not empty and holds no experiment: {self._way_out(others)}")
                 self._write(path, json.dumps(note, indent=1).encode())
             found = json.loads(path.read_text(encoding="utf-8"))
             same = found["experiment"] == note["experiment"]
@@ -40,12 +43,17 @@ class Store:
             raise
         except OSError as error:
             raise StoreFailed(f"{folder} cannot be used as a store: {error}") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadState(f"{path} is damaged: {error}") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadState(f"{path} is damaged ({error!s:.100}): {self._way_out(others)}") from error
         if not same:
             held = f"{found.get('description')!s:.300}"
             differs = "; this one differs in data or code" if held == description[:300] else ""
             raise BadState(f"{folder} holds another experiment: {held}{differs}")
+
+    def _way_out(self, files: list[Path]) -> str:
+        """What can be done where the note does not say what the folder holds."""
+        runs = files and all(file.name == self._NOTE or self._BLOCK.fullmatch(file.name) for file in files)
+        return f"remove {self._folder}, and its runs are played again" if runs else "give another folder"
 
     def load(self, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:
         """The finished runs below `runs`: the first run of a block, and what is known of it. Damaged files are not."""
@@ -57,7 +65,7 @@ class Store:
                     timed = {"seconds": file["seconds"]} if "seconds" in file else {}
                 count = len(found["regret"])
                 expected = Outcome.empty(task, count).arrays() | {name: np.empty(count) for name in timed}
-            except (OSError, ValueError, EOFError, KeyError, TypeError, zipfile.BadZipFile):
+            except (OSError, ValueError, EOFError, KeyError, TypeError, MemoryError, zipfile.BadZipFile):
                 continue
             found |= timed
             if _kinds(found) == _kinds(expected):

@@ -1,20 +1,32 @@
 """Measured regret under every bound that applies to a problem."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from semibandits.experiments.figure_1c import HORIZON
-from semibandits.experiments.paper.looks import legend_below, new_figure, plain_numbers
-from semibandits.experiments.paper.parts import Claim, Drawing, Part, columns
-from semibandits.experiments.paper.plays import DRAWN, SIGMAS, Plays
+from semibandits.experiments.paper.looks import COLOURS, dress, end_labels, mean_and_band, new_figure, plain_numbers
+from semibandits.experiments.paper.parts import OURS, Claim, Drawing, Part, columns
+from semibandits.experiments.paper.plays import DRAWN, SIGMAS, Grid, Plays
 from semibandits.markup import Html, number, table
-from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
-from semibandits.theory import bounds
+from semibandits.simulation.plots import LOWER_COLOUR
+from semibandits.theory import Bound, Bounds, bounds
 from semibandits.theory.kveton2015 import grid_path_bound, grid_path_gaps, theorem_5
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PAPER, EARLIER = "Kveton et al. 2015", "Chen et al. 2013"
+GROUPS: dict[str, tuple[str, str, Any]] = {
+    PAPER: ("the paper's bounds", COLOURS[1], (0, (6, 2))),
+    EARLIER: (EARLIER, "#777777", (0, (1.2, 1.2))),
+    "semibandits": ("this library's", COLOURS[2], (0, (6, 1.5, 1.2, 1.5))),
+}
+"""How bounds are drawn, by their source."""
+SAME = 1.05
+"""Curves whose ends differ by less than this factor share a label."""
 CHANCE = 3.0
 """Standard errors by which the regret must stay below a bound."""
 
@@ -43,13 +55,13 @@ def judge(plays: Plays) -> Part:
         sample = plays.cells[m, sigma].regret[0, :, -1]
         error = float(sample.std(ddof=1)) / sample.size**0.5
         name = f"grid m={m}, σ={sigma}"
-        measured += under_bounds(name, grid_path(m, sigma), HORIZON, float(sample.mean()), error)
+        measured += under_bounds(name, on_grid((m, sigma)), float(sample.mean()), error)
     paths = plays.k_paths
     assert paths is not None
     for cell in paths.cells:
         name = f"K-path L={cell.L}, K={cell.K}, Δ={cell.gap:g}"
-        problem = k_path(cell.L, cell.K, cell.gap)
-        measured += under_bounds(name, problem, paths.horizon, cell.regret, cell.error)
+        found = bounds(k_path(cell.L, cell.K, cell.gap), paths.horizon)
+        measured += under_bounds(name, found, cell.regret, cell.error)
     by_bound: dict[str, list[Measured]] = {}
     for one in measured:
         by_bound.setdefault(one.bound, []).append(one)
@@ -69,8 +81,10 @@ def judge(plays: Plays) -> Part:
             "bounds",
             "Regret of CombUCB1 over the rounds on logarithmic axes, with upper bounds far above it and lower bounds "
             "below.",
-            f"Regret on the grid m = {DRAWN[0]}, σ = {DRAWN[1]}, with every bound that applies. Those marked 'in the "
-            "limit' are about n without end and may be crossed on the way.",
+            f"Regret on the grid m = {DRAWN[0]}, σ = {DRAWN[1]} (mean of {plays.settings.runs} runs, band: ± 3 "
+            "standard errors), with every bound that applies. Upper bounds are faint as long as they say nothing: "
+            "above what the worst choice in every round loses. The lower bound is about <i>n</i> without end, and "
+            "may be crossed on the way.",
             lambda: draw(plays),
         ),
         table(
@@ -100,35 +114,44 @@ def judge(plays: Plays) -> Part:
 
 def claims_of(measured: list[Measured], shares: list[float]) -> tuple[Claim, ...]:
     """`shares` are of the log term of Theorem 5 in the bound of Section 7."""
-    under = sum(one.holds for one in measured)
-    nearest = min(measured, key=lambda one: one.ratio)
+    theirs, others = ([one for one in measured if one.bound.startswith(PAPER) is so] for so in (True, False))
     return (
+        _under("Regret is under the paper's upper bounds", "Section 3", theirs),
+        _under("Regret is under all others: sharper, earlier", OURS, others),
         Claim(
             "bounds",
-            "Regret is under every upper bound that applies",
-            f"{under} of {len(measured)}; nearest {nearest.ratio:.1f} × the regret",
-            "all",
-            under == len(measured),
-        ),
-        Claim(
-            "bounds",
-            "On grids the log term of Theorem 5 is below 4272 m² log n/σ",
+            "The log term of Theorem 5 is below 4272 m² log n/σ",
             f"{max(shares):.2f} of it at most",
             "< 1",
             max(shares) < 1.0,
+            "Section 7",
+            value=max(shares),
+            high=1.0,
         ),
     )
 
 
-def under_bounds(name: str, problem: Problem, n: int, regret: float, error: float) -> list[Measured]:
-    """Every bound of CombUCB1 beside a measured regret."""
-    found = []
-    for bound in bounds(problem, n).of("upper", "CombUCB1"):
-        value = float(bound.value[0])
+def _under(statement: str, source: str, measured: list[Measured]) -> Claim:
+    under, count = sum(one.holds for one in measured), len(measured)
+    nearest = min(one.ratio for one in measured)
+    told = f"{under} of {count}; nearest {nearest:.1f} × the regret"
+    return Claim("bounds", statement, told, "all", under == count, source, value=under, low=count)
+
+
+@cache
+def on_grid(grid: Grid) -> Bounds:
+    """All bounds of a grid-path problem at the horizon of Figure 1c."""
+    return bounds(grid_path(*grid), HORIZON)
+
+
+def under_bounds(name: str, found: Bounds, regret: float, error: float) -> list[Measured]:
+    """Every bound of CombUCB1 beside a measured regret, both in the same round."""
+    measured = []
+    for bound in found.of("upper", "CombUCB1"):
+        n, value, vacuous = int(bound.rounds[0]), float(bound.value[0]), bool(bound.vacuous[0])
         holds = regret + CHANCE * error <= value
-        vacuous = bool(bound.vacuous[0])
-        found.append(Measured(name, bound.title, n, regret, error, value, value / regret, vacuous, holds))
-    return found
+        measured.append(Measured(name, bound.title, n, regret, error, value, value / regret, vacuous, holds))
+    return measured
 
 
 def log_term_share(m: int, sigma: float) -> float:
@@ -140,7 +163,43 @@ def log_term_share(m: int, sigma: float) -> float:
 
 def draw(plays: Plays) -> "Axes":
     result = plays.cells[DRAWN]
-    ax = result.plot(bounds=bounds(grid_path(*DRAWN), result.rounds), ax=new_figure(7.2, 6.4))
-    ax.set_title(f"grid-path problem, m = {DRAWN[0]}, σ = {DRAWN[1]}", loc="left", fontsize="medium")
-    legend_below(ax, columns=2)
+    rounds, found = result.rounds, bounds(grid_path(*DRAWN), result.rounds)
+    ax = new_figure(8.4, 5.6)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    mean = mean_and_band(ax, rounds, result.regret[0], COLOURS[0])
+    ax.plot(rounds, found.trivial, color="#222222", linewidth=0.8, zorder=2)
+    ends: list[tuple[float, str, str]] = [
+        (float(mean[-1]), "CombUCB1, measured", COLOURS[0]),
+        (float(found.trivial[-1]), "no policy loses more", "#222222"),
+    ]
+    for source, (group, colour, dashes) in GROUPS.items():
+        ax.plot([], [], color=colour, linestyle=dashes, linewidth=1.6, label=group)
+        ours = [bound for bound in found.of("upper", "CombUCB1") if bound.source == source]
+        for bound in ours:
+            says = np.where(bound.vacuous, np.nan, bound.value)
+            for values, width, alpha in ((bound.value, 0.9, 0.5), (says, 1.6, 1.0)):
+                ax.plot(rounds, values, color=colour, linestyle=dashes, linewidth=width, alpha=alpha, zorder=3)
+        ends += [(height, name, colour) for height, name in _together(ours)]
+    lower = [bound for bound in found if bound.kind == "lower"]
+    for bound in lower:
+        ax.plot(rounds, bound.value, color=LOWER_COLOUR, linestyle=(0, (6, 2)), linewidth=1.4, zorder=3)
+        ends.append((float(bound.value[-1]), f"{bound.source}:\nin the limit, none loses less", LOWER_COLOUR))
+    dress(ax, "round", "realised regret", f"grid-path problem, m = {DRAWN[0]}, σ = {DRAWN[1]}")
+    ax.set_xlim(rounds[0], rounds[-1])
+    ax.set_ylim(0.6 * min(mean[0], *(bound.value[0] for bound in lower)), 1.6 * max(height for height, *_ in ends))
+    end_labels(ax, ends, apart=0.042)
+    ax.legend(frameon=False, fontsize="small", loc="lower right", handlelength=3.2)
     return plain_numbers(ax)
+
+
+def _together(found: list[Bound]) -> list[tuple[float, str]]:
+    """Where the curves of one source end, and their names; those that end in one place share it."""
+    ends: list[tuple[float, str]] = []
+    for value, bound in sorted(((float(bound.value[-1]), bound) for bound in found), key=lambda one: one[0]):
+        name = f"{bound.source}, {bound.name}" if bound.source == EARLIER else bound.name
+        if ends and value < SAME * ends[-1][0]:
+            ends[-1] = (ends[-1][0], f"{ends[-1][1]}; {name}")
+        else:
+            ends.append((value, name))
+    return ends

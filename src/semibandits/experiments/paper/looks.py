@@ -1,14 +1,20 @@
 """How the pictures of a reproduction look."""
 
+from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 """Of Okabe and Ito's; each goes with a marker, so that a picture also reads in grey."""
 MARKERS = ("o", "s", "D")
+BARS = 3.0
+"""Bars and bands are so many standard errors to either side, in every picture."""
 SEVEN = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
@@ -36,22 +42,53 @@ def plain_numbers(ax: "Axes") -> "Axes":
     return ax
 
 
-def legend_below(ax: "Axes", columns: int) -> None:
-    """Moves the legend under the picture."""
-    before: Any = ax.get_legend()
-    texts = [text.get_text() for text in before.get_texts()]
-    ax.legend(
-        before.legend_handles,
-        texts,
-        title=before.get_title().get_text(),
-        ncols=columns,
-        loc="upper center",
-        bbox_to_anchor=(0.45, -0.13),
-        frameon=False,
-        fontsize="small",
-        title_fontsize="small",
-        handlelength=3.2,
-    )
+def mean_and_band(
+    ax: "Axes", rounds: "NDArray[np.int64]", regret: "NDArray[np.float64]", colour: str, **style: Any
+) -> "NDArray[np.float64]":
+    """The mean over runs (rows) in every round, with a band of ± 3 standard errors; returns the mean."""
+    mean: NDArray[np.float64] = regret.mean(axis=0)
+    band = BARS * regret.std(axis=0, ddof=1) / len(regret) ** 0.5
+    ax.plot(rounds, mean, color=colour, zorder=4, **{"linewidth": 2.0, **style})
+    ax.fill_between(rounds, mean - band, mean + band, color=colour, alpha=0.25, linewidth=0.0, zorder=2)
+    return mean
+
+
+def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float = 0.05) -> None:
+    """Names of curves, (height, name, colour), written where they end; so far apart, as a share of the axes' height.
+
+    The axes must have their limits already.
+    """
+    x = ax.get_xlim()[1]
+    at_axes = ax.transData + ax.transAxes.inverted()
+    ordered = sorted((float(at_axes.transform((x, height))[1]), name, colour) for height, name, colour in ends)
+    for (height, name, colour), place in zip(ordered, spread([height for height, *_ in ordered], apart), strict=True):
+        ax.annotate(
+            name,
+            (1.0, height),
+            (1.04, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            arrowprops={"arrowstyle": "-", "color": colour, "relpos": (0.0, 0.5), "shrinkA": 2.0, "shrinkB": 1.0},
+            fontsize="small",
+            color="#333333",
+            va="center",
+        )
+
+
+def spread(heights: Sequence[float], apart: float) -> list[float]:
+    """Ascending heights moved as little as makes any two of them so far apart.
+
+    >>> [round(place, 2) for place in spread([0.1, 0.5, 0.5, 0.8], 0.1)]
+    [0.1, 0.45, 0.55, 0.8]
+    """
+    blocks: list[list[float]] = []  # heights that move together, each without the room that those below it take
+    for at, height in enumerate(heights):
+        blocks.append([height - at * apart])
+        while len(blocks) > 1 and fmean(blocks[-2]) > fmean(blocks[-1]):
+            above = blocks.pop()
+            blocks[-1] += above
+    bases = [fmean(block) for block in blocks for _ in block]
+    return [base + at * apart for at, base in enumerate(bases)]
 
 
 def dress(ax: "Axes", x: str, y: str, title: str) -> None:

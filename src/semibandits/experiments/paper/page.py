@@ -1,12 +1,14 @@
 """The report of a reproduction."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from semibandits.experiments.paper.parts import PARTS, Claim, Drawing, Part
-from semibandits.experiments.report.page import Section, page
+from semibandits.experiments.paper.parts import OURS, PARTS, Claim, Drawing, Part, summary
+from semibandits.experiments.report.page import Section, page, slug
 from semibandits.experiments.report.pictures import Picture, figure
-from semibandits.markup import Html, escape, facts, table
+from semibandits.markup import Html, escape, facts
 
 TITLE = "The paper, reproduced"
 PAPER = Html(
@@ -18,36 +20,58 @@ PAPER = Html(
 def report(parts: Sequence[Part], pictures: Mapping[str, Picture], document: Mapping[str, Any]) -> str:
     """The verdicts, one section per part, and how it was made."""
     claims = [claim for part in parts for claim in part.claims]
-    holding = sum(claim.holds for claim in claims)
-    word = "good" if holding == len(claims) else "bad"
+    word = "good" if all(claim.holds for claim in claims) else "bad"
     lead = Html(
         f"All that {PAPER} plays and draws, played and drawn again: "
-        f'<span class="{word}">{holding} of {len(claims)} claims hold</span>.'
+        f'<span class="{word}">{escape(summary(claims))}</span>.'
     )
+    numbers = itertools.count(1)
     sections = [
         Section("Verdicts", _verdicts(claims)),
-        *(Section(part.title, "".join(_shown(one, pictures) for one in part.body)) for part in parts),
+        *(Section(part.title, "".join(_shown(one, pictures, numbers) for one in part.body)) for part in parts),
         Section("How this was made", _provenance(document)),
     ]
     return page(TITLE, sections, lead)
 
 
 def _verdicts(claims: Sequence[Claim]) -> Html:
-    rows = [(_wide(claim.statement), _verdict(claim), claim.measured, claim.expected) for claim in claims]
-    return table(["claim", "verdict", "measured", "expected"], rows)
+    """A table in groups, each under the name of its part, which leads there."""
+    titles = ("claim", "from", "verdict", "measured", "expected")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    groups = ""
+    for part, some in itertools.groupby(claims, key=lambda claim: claim.part):
+        link = f'<a href="#{slug(PARTS[part])}">{escape(PARTS[part])}</a>'
+        rows = "".join(
+            f'<tr><th scope="row">{escape(claim.statement)}</th>'
+            f'<td style="white-space: nowrap">{escape(claim.source)}</td>'
+            f"<td>{_verdict(claim)}</td>{_wrapped(claim.measured, 9.5)}{_wrapped(claim.expected, 6.0)}</tr>\n"
+            for claim in some
+        )
+        name = f'<tr><th scope="rowgroup" colspan="{len(titles)}" style="padding-top: 1.1rem; max-width: none">{link}'
+        groups += f"<tbody>\n{name}</th></tr>\n{rows}</tbody>\n"
+    return Html(
+        f"<figure>\n<figcaption>From: where the paper says so, or {OURS}: what only this library says. ± is one "
+        "standard error, of chance alone; bars and bands in figures are ± 3 of them.</figcaption>\n"
+        '<div class="scroll" role="region" tabindex="0" aria-label="Verdicts">'
+        f"<table>\n<thead><tr>{head}</tr></thead>\n{groups}</table></div>\n</figure>\n"
+    )
 
 
-def _wide(text: str) -> Html:
-    """In a column that keeps some width beside others."""
-    return Html(f'<span style="display: block; min-width: min(12.5rem, 40vw)">{escape(text)}</span>')
+def _wrapped(text: str, width: float) -> str:
+    """A cell that may take several lines, but keeps some width; signs stay with their numbers."""
+    joined = re.sub("(?<=[≥≤±×]) | (?=[±%])", "\N{NO-BREAK SPACE}", text)
+    return f'<td style="white-space: normal; min-width: {width}rem">{escape(joined)}</td>'
 
 
 def _verdict(claim: Claim) -> Html:
     return Html('<span class="good">holds</span>' if claim.holds else '<span class="bad">does not hold</span>')
 
 
-def _shown(one: str | Drawing, pictures: Mapping[str, Picture]) -> str:
-    return figure(pictures[one.name], Html(one.caption)) if isinstance(one, Drawing) else one
+def _shown(one: str | Drawing, pictures: Mapping[str, Picture], numbers: Iterator[int]) -> str:
+    """HTML as it is; a picture with its number."""
+    if not isinstance(one, Drawing):
+        return one
+    return figure(pictures[one.name], Html(f"<b>Figure {next(numbers)}.</b> {one.caption}"))
 
 
 def _provenance(document: Mapping[str, Any]) -> Html:

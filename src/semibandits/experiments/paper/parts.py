@@ -21,14 +21,28 @@ PARTS = {
 """The parts of a reproduction, by name."""
 
 
+OURS = "ours"
+"""The source of claims that the paper does not make."""
+
+
 class Claim(NamedTuple):
-    """One statement of the paper, what came out, and what was to be expected."""
+    """One statement, what came out, and what was to be expected; in words, and as numbers where there are any."""
 
     part: str
     statement: str
     measured: str
     expected: str
     holds: bool
+    source: str = ""
+    """Where the paper says so; `OURS` where it does not."""
+    value: float | None = None
+    """What is judged: of several numbers, the one that decides."""
+    error: float | None = None
+    """Its standard error."""
+    low: float | None = None
+    """Where the claim holds, `value` is at least this."""
+    high: float | None = None
+    """And at most this."""
 
 
 class Drawing(NamedTuple):
@@ -65,6 +79,31 @@ def columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
     ['fig1a', 'fig1b']
     """
     return {name: [getattr(row, name) for row in rows] for name in rows[0]._fields}
+
+
+def summary(claims: Sequence[Claim]) -> str:
+    """How many hold, of the paper's and of ours.
+
+    >>> summary([Claim("fig1a", "one", "1", "1", True, "Section 6"), Claim("trends", "two", "2", "3", False, OURS)])
+    "1 of 2 claims hold: 1 of 1 of the paper's, 0 of 1 of ours"
+    """
+    ours = [claim.holds for claim in claims if claim.source == OURS]
+    theirs = [claim.holds for claim in claims if claim.source != OURS]
+    whose = [f"{sum(some)} of {len(some)} of {who}" for some, who in ((theirs, "the paper's"), (ours, OURS)) if some]
+    return f"{sum(claim.holds for claim in claims)} of {len(claims)} claims hold: {', '.join(whose)}"
+
+
+def power_of_ten(value: float) -> str:
+    """A very small number as it is written by hand.
+
+    >>> power_of_ten(1e-12), power_of_ten(2.2e-16), power_of_ten(0.0)
+    ('10⁻¹²', '2 × 10⁻¹⁶', '0')
+    """
+    if value == 0.0:
+        return "0"
+    digit, exponent = f"{value:.0e}".split("e")
+    power = f"10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return power if digit == "1" else f"{digit} × {power}"
 
 
 def plus_minus(value: float, error: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semibandits import rng
-from semibandits.experiments.paper.parts import Claim, Drawing, Part, columns
+from semibandits.experiments.paper.parts import Claim, Drawing, Part, columns, power_of_ten
 from semibandits.experiments.paper.plays import FEW_K_PATHS, K_PATHS, SIGMAS, Plays
 from semibandits.experiments.tightness import Instance
 from semibandits.markup import Html, table
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN = Instance(20, 5, 0.5)
 SHOWN_GRID = 4
 MOST_SQUARES = 7
+SOURCES = {"fig1a": "Section 6", "fig1b": "Section 7"}
 EXACT = 1e-12
 """What is left to rounding."""
 DRAWS = 200
@@ -48,7 +49,16 @@ def fig1a(plays: Plays) -> Part:
     claims = (
         _all("fig1a", "L/K disjoint paths of K items", [one.disjoint for one in found]),
         _all("fig1a", "Items of a path share one coin, paths do not", [one.one_coin for one in found]),
-        Claim("fig1a", "Every other path is worse by exactly Δ", f"off by {off:.0e}", f"≤ {EXACT:.0e}", off <= EXACT),
+        Claim(
+            "fig1a",
+            "Every other path is worse by exactly Δ",
+            f"off by {power_of_ten(off)}",
+            f"≤ {power_of_ten(EXACT)}",
+            off <= EXACT,
+            SOURCES["fig1a"],
+            value=off,
+            high=EXACT,
+        ),
     )
     body = (
         Html(
@@ -62,7 +72,7 @@ def fig1a(plays: Plays) -> Part:
             "fig1a",
             f"{SHOWN.L // SHOWN.K} separate paths of {SHOWN.K} items each from one source to one target; the first "
             "one is marked as the best.",
-            f"Figure 1a: k_path(n_items={SHOWN.L}, k={SHOWN.K}, gap={SHOWN.gap}), drawn from the object.",
+            f"The paper's Figure 1a: k_path(n_items={SHOWN.L}, k={SHOWN.K}, gap={SHOWN.gap}), drawn from the object.",
             lambda: _draw(k_path(*SHOWN), f"K-path problem: L = {SHOWN.L}, K = {SHOWN.K}"),
         ),
         Html(
@@ -136,7 +146,7 @@ def fig1b(plays: Plays) -> Part:
         _all("fig1b", "L = 2m(m+1) items, paths of K = 2m", sizes),
         _all("fig1b", "The optimum is the left and the bottom side", [one.along_the_sides for one in found]),
         _all("fig1b", "|Ẽ| = 2m(m+1) − 2m items are outside of it", outside),
-        _all("fig1b", "Gaps Δ_e,min range from 2σ to 2mσ", ranges),
+        _all("fig1b", "Gaps of items range from 2σ to 2mσ", ranges),
         _all("fig1b", "At most 2(i−1) items have the gap iσ", [not one.crowded for one in found]),
     )
     body = (
@@ -151,7 +161,7 @@ def fig1b(plays: Plays) -> Part:
             "fig1b",
             f"A grid of {SHOWN_GRID} by {SHOWN_GRID} squares; the best path runs down the left side and along the "
             "bottom.",
-            f"Figure 1b: grid_path(m={SHOWN_GRID}, sigma=0.4), drawn from the object with its optimum.",
+            f"The paper's Figure 1b: grid_path(m={SHOWN_GRID}, sigma=0.4), drawn from the object with its optimum.",
             lambda: _draw(grid_path(SHOWN_GRID, 0.4), f"grid-path problem: m = {SHOWN_GRID}"),
         ),
         Html(
@@ -191,7 +201,9 @@ def examine_grid(m: int, sigma: float) -> GridFacts:
 
 
 def _all(part: str, statement: str, holds: list[bool]) -> Claim:
-    return Claim(part, statement, f"{sum(holds)} of {len(holds)} problems", "all", all(holds))
+    count = sum(holds)
+    measured = f"{count} of {len(holds)} problems"
+    return Claim(part, statement, measured, "all", all(holds), SOURCES[part], value=count, low=len(holds))
 
 
 def _draw(problem: Problem, title: str) -> "Axes":

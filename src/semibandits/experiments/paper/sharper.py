@@ -4,11 +4,13 @@ import math
 
 from semibandits.experiments import constants
 from semibandits.experiments.paper.looks import plain_numbers
-from semibandits.experiments.paper.parts import Claim, Drawing, Part, columns
+from semibandits.experiments.paper.parts import OURS, Claim, Drawing, Part, columns
 from semibandits.experiments.paper.plays import Plays
 from semibandits.markup import Html, number, table
 from semibandits.theory.kveton2015 import best_geometric, crossover, geometric_constant, two_event_constant
 
+EXACT = 1e-9
+"""What is left to rounding."""
 UP_TO = 1000
 """K for which constants are compared."""
 
@@ -32,37 +34,53 @@ def judge(plays: Plays) -> Part:
     claims = (
         Claim(
             "constants",
-            "267 is the best geometric cascade's constant, 24 φ⁵, rounded up",
-            f"{exact:.3f}; with its α, β {theirs:.3f}",
-            "in (266, 267], least",
+            "Geometric sequences give 267 at best, rounded up",
+            f"24 φ⁵ = {exact:.3f}; its α, β: {theirs:.3f}",
+            "between 266 and 267",
             math.ceil(exact) == math.ceil(theirs) == 267 and abs(best.constant - exact) < 1e-9 and exact <= around,
+            "Theorem 4",
+            value=theirs,
+            low=266.0,
+            high=267.0,
         ),
         Claim(
             "constants",
-            "48 comes of two events with α = 4, d = K^(2/3)",
+            "Two events with the paper's α and d give 48",
             f"{max(events):.6g}",
             "48",
-            all(abs(event - 48.0) < 1e-9 for event in events),
+            all(abs(event - 48.0) < EXACT for event in events),
+            "Theorem 2",
+            value=max(events),
+            low=48.0 - EXACT,
+            high=48.0 + EXACT,
         ),
         Claim(
             "constants",
-            "Theorem 3 is tighter than Theorem 5 for K < (534/96)³ < 173",
-            f"{crossover():.1f}; up to K = {smaller[-1].K}",
+            "Theorem 3 is tighter for K < (534/96)³ < 173",
+            f"K = {smaller[0].K} to {smaller[-1].K}; (534/96)³ = {crossover():.1f}",
             "K = 1 to 172",
             [row.K for row in smaller] == list(range(1, 173)) and 172.0 < crossover() < 173.0,
+            "Section 3",
+            value=crossover(),
+            low=172.0,
+            high=173.0,
         ),
         Claim(
             "constants",
-            "Section 10: better constants exist, for every K",
+            "Better constants exist, as Section 10 suspects",
             f"{sharper} of {UP_TO}; {min(gains):.1f} to {max(gains):.1f} × smaller",
             f"all K up to {UP_TO}",
             sharper == UP_TO,
+            OURS,
+            value=sharper,
+            low=UP_TO,
         ),
     )
     body = (
         Html(
             "<p>Where all gaps are Δ, the regret is at most <i>c</i> · <i>L</i>/Δ · log <i>n</i> and something that "
-            "does not grow. Theorem 2 has <i>c</i> = 48 <i>K</i><sup>4/3</sup>, Theorem 4 has 267 <i>K</i>, the "
+            "does not grow. Theorem 2 has <i>c</i> = 48 <i>K</i><sup>4/3</sup> (of two "
+            "events, with α = 4 and <i>d</i> = <i>K</i><sup>2/3</sup>), Theorem 4 has 267 <i>K</i>, the "
             "better one from <i>K</i> = 173 on. The paper found 267 by a numerical search over geometric sequences "
             "and suspected that others do better. The least value is 24 φ<sup>5</sup> with the golden ratio φ. "
             "For a given <i>K</i> the thresholds are whole numbers, and the best of them are found exactly "

@@ -1,19 +1,23 @@
 """Regret over time, beside what is proved."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from semibandits import theory
 from semibandits.answers import solve
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.standing import ranking, short_names
-from semibandits.markup import Html, number, paragraph, table
+from semibandits.experiments.report.standing import of_unit, short_names
+from semibandits.markup import Html, Number, number, paragraph, several, table
 from semibandits.problem import Problem
-from semibandits.simulation.plots import Curve, bound_curves
-from semibandits.theory.applicable import Bounds
+from semibandits.simulation import SimulationResult
+from semibandits.simulation.plots import Curve, bound_curves, names_in_bounds
+from semibandits.theory.applicable import Bound, Bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +26,10 @@ WIDTH = 5.8
 """Inches: narrow enough that the text can be read on a phone."""
 PATIENCE = 15.0
 """Seconds that the oracle may take for the gaps of all items."""
+LIMIT = (
+    " A bound in the limit of many rounds may lie above the regret of a good policy at a given round; it is drawn only "
+    "where it is no more than can be lost at all."
+)
 
 
 def new_axes(height: float, width: float = WIDTH) -> "Axes":
@@ -35,13 +43,26 @@ def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
     """The regret of every policy over the rounds, then with bounds where there are any."""
     result = point.result
     ax = new_axes(3.4)
-    result.plot(ax=ax)
+    _briefly_named(result).plot(ax=ax)
     _finish(ax, point)
     words = f"{result.kind.capitalize()} regret of {several_policies(point)} up to round {result.rounds[-1]:,}"
     runs = result.regret.shape[1]
     bands = f"means of {runs} runs with 95% intervals" if runs > 1 else "a single run"
-    body = figure(gallery.picture("regret", ax, f"{words}, {bands}."), f"{words}: {bands}.")
+    body = figure(gallery.picture("regret", ax, f"{words}, {bands}."), f"{words}: {bands}.{_how_it_bends(ax)}")
     return Html(body + _with_bounds(point, gallery)) if bounds else body
+
+
+def _briefly_named(result: SimulationResult) -> SimulationResult:
+    return dataclasses.replace(result, policies=tuple(short_names(result)))
+
+
+def _how_it_bends(ax: "Axes") -> str:
+    if (ax.get_xscale(), ax.get_yscale()) != ("log", "linear"):
+        return ""
+    return (
+        " Rounds are on a logarithmic axis: there log n is a straight line, and regret that grows as fast as the "
+        "rounds bends up."
+    )
 
 
 def several_policies(point: Point) -> str:
@@ -49,9 +70,10 @@ def several_policies(point: Point) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} policies"
 
 
-def label_regret(ax: "Axes", point: Point) -> None:
-    unit = "reward" if point.problem.sense == "max" else "cost"
-    ax.set_ylabel(f"{point.result.kind} regret (units of {unit})")
+def regret_label(point: Point) -> str:
+    """For an axis."""
+    weights = "reward" if point.problem.sense == "max" else "cost"
+    return f"{point.result.kind} regret{of_unit(point.unit or f'units of {weights}')}"
 
 
 def plain_numbers(ax: "Axes") -> None:
@@ -66,7 +88,7 @@ def plain_numbers(ax: "Axes") -> None:
 
 def _finish(ax: "Axes", point: Point) -> None:
     """Units, and the legend under the picture."""
-    label_regret(ax, point)
+    ax.set_ylabel(regret_label(point), parse_math=False)
     ax.set_xlabel("round")
     ax.set_title("", loc="left")
     plain_numbers(ax)
@@ -103,17 +125,36 @@ def _with_bounds(point: Point, gallery: Gallery) -> Html:
     if not any(curve.kind in ("upper", "lower") for curve in known.values()):
         return paragraph("No bounds are drawn: none that we know is about these policies on this problem.", "note")
     ax = new_axes(3.4)
-    result.plot(_few(bounds, known), ax=ax)
+    drawn = _few(bounds, known)
+    _briefly_named(result).plot(drawn, ax=ax)
     _finish(ax, point)
     words = f"The regret of {several_policies(point)} beside what is proved"
-    return Html(figure(gallery.picture("bounds", ax, f"{words}."), f"{words}.") + _listed(point, known))
+    limit = LIMIT if any(bound.asymptotic for bound in drawn) else ""
+    body = figure(gallery.picture("bounds", ax, f"{words}."), f"{words}.{limit}{_how_it_bends(ax)}")
+    return Html(body + _listed(point, bounds, known))
+
+
+def least_gap(problem: Problem, patience: float) -> float:
+    """NaN where there is none, or where the oracle would take longer than so many seconds."""
+    try:
+        return problem.min_gap if _seconds(problem, patience) < patience else float("nan")
+    except SemiBanditError:
+        return float("nan")
+
+
+def _seconds(problem: Problem, patience: float) -> float:
+    """How long the gaps of all items take about; 0 where that is too long but there is another way."""
+    seconds = min(4.0 * problem.n_items * _solving(problem) for _ in range(2))  # the first may have had to compile
+    if seconds < patience or problem.feasible.runner_up_with_each(problem.signed_means, problem.tolerance) is None:
+        return seconds
+    return 0.0
 
 
 def _too_slow(point: Point) -> str:
     """What to say where the gaps would take the oracle too long."""
     problem = point.problem
-    seconds = min(4.0 * problem.n_items * _solving(problem) for _ in range(2))  # the first may have had to compile
-    if seconds < PATIENCE or problem.feasible.runner_up_with_each(problem.signed_means, problem.tolerance) is not None:
+    seconds = _seconds(problem, PATIENCE)
+    if seconds < PATIENCE:
         return ""
     return (
         f"No bounds are drawn: the gaps of {problem.n_items:,} items would take this oracle about {seconds:.0f} s. "
@@ -128,35 +169,74 @@ def _solving(problem: Problem) -> float:
 
 
 def _few(bounds: Bounds, known: dict[str, Curve]) -> Bounds:
-    """The lower bounds, and the least upper one of each source at the horizon: more would hide each other."""
-    least: dict[str, Any] = {}
+    """The least upper bound of each source at the horizon, more would hide each other; and the lower bounds, as far as
+    they are no more than any policy can lose."""
+    least: dict[str, Bound] = {}
     for bound in bounds:
-        if bound.title in known and bound.kind == "upper":
-            key = bound.source
-            least[key] = min(least.get(key, bound), bound, key=lambda one: float(one.value[-1]))
-    few = Bounds(bound for bound in bounds if bound.kind == "lower" or bound in least.values())
+        if bound.kind == "upper" and _title(bound) in known:
+            least[bound.source] = min(least.get(bound.source, bound), bound, key=lambda one: float(one.value[-1]))
+    lower = [
+        dataclasses.replace(bound, value=np.where(bound.value > bounds.trivial, np.nan, bound.value))
+        for bound in bounds.of("lower")
+        if _title(bound) in known and (bound.value <= bounds.trivial).any()
+    ]
+    few = Bounds([*least.values(), *lower])
     few.problem, few.rounds, few.trivial = bounds.problem, bounds.rounds, bounds.trivial
     return few
 
 
-def _listed(point: Point, known: dict[str, Curve]) -> Html:
-    """All bounds at the horizon."""
-    result = point.result
+def _title(bound: Bound) -> str:
+    """As pictures call it."""
+    return f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}"
+
+
+def _listed(point: Point, bounds: Bounds, known: dict[str, Curve]) -> Html:
+    """All bounds at the horizon, each beside the regret of the policy it is about."""
+    result, bounded = point.result, names_in_bounds(point.result)
     means = result.regret[:, :, -1].mean(axis=1)
-    best = float(means[ranking(result)[0]])
-    kinds = {"upper": "at most", "lower": "at least", "trivial": "at most"}
-    trivial = min(
-        (float(curve.values[-1]) for curve in known.values() if curve.kind == "trivial"), default=float("inf")
+    rows: list[tuple[float, list[Any]]] = []
+    for bound in bounds:
+        if _title(bound) not in known:
+            continue
+        value, lower = float(bound.value[-1]), bound.kind == "lower"
+        own = float(means.min()) if lower else max(means[at] for at, name in enumerate(bounded) if name == bound.policy)
+        mark = "*" if bound.vacuous[-1] else "~" if bound.asymptotic else ""
+        of, kind = (bound.policy, "at most") if not lower else (f"{bound.policy} policy", "at least")
+        rows.append((value, [bound.title, of, kind, Number(f"{number(value)}{mark}"), _times(value, own)]))
+    if any(curve.kind == "trivial" for curve in known.values()):
+        value = float(bounds.trivial[-1])
+        most = _times(value, float(means.max()))
+        rows.append((value, ["no policy loses more", "any policy", "at most", number(value), most]))
+    rows.sort(key=lambda row: -row[0])
+    columns = ["bound", "of", "regret is", f"value{of_unit(point.unit)}", "times"]
+    return table(columns, [cells for _, cells in rows], _about(point, bounds, known))
+
+
+def _times(value: float, regret: float) -> Number:
+    return number(value / regret if regret > 0.0 else float("nan"))
+
+
+def _about(point: Point, bounds: Bounds, known: dict[str, Curve]) -> str:
+    """What the table shows, and of whom nothing is proved."""
+    shown = [bound for bound in bounds if _title(bound) in known]
+    proved = {bound.policy for bound in shown if bound.kind == "upper"}
+    pairs = list(zip(short_names(point.result), names_in_bounds(point.result), strict=True))
+    others = several([name for name, called in pairs if called not in proved], 5)
+    caption = f"What is proved about the regret after {point.result.rounds[-1]:,} rounds. "
+    if proved:
+        none = f"; none that we know is on {others}" if others else ""
+        caption += f"Upper bounds are on {several(sorted(proved))}{none}. "
+    else:
+        caption += f"No upper bound that we know is on {others}. "
+    caption += (
+        "Times: divided by the mean regret of that policy, lower bounds by the least of all, what any policy can lose "
+        "by the largest."
     )
-    rows = []
-    for title, curve in sorted(known.items(), key=lambda item: -float(item[1].values[-1])):
-        value = float(curve.values[-1])
-        empty = curve.kind == "upper" and value > trivial
-        times = number(value / best if best > 0.0 else float("nan"))
-        rows.append([title, kinds.get(curve.kind, curve.kind), number(value), times, "vacuous" if empty else ""])
-    caption = (
-        f"What is proved about the regret after {result.rounds[-1]:,} rounds. The last number is how many times the "
-        f"least mean regret, {number(best)}, that is. Vacuous: more than any policy can lose, so that it says nothing "
-        "yet."
-    )
-    return table(["bound", "regret is", "value", "times the least", ""], rows, caption)
+    if any(bound.vacuous[-1] for bound in shown):
+        caption += " *: more than any policy can lose, so that it says nothing yet."
+    if any(bound.asymptotic and not bound.vacuous[-1] for bound in shown):
+        caption += (
+            " ~: holds in the limit of many rounds only. At a given round a good policy may lie below such a lower "
+            "bound, or above such an upper one, as parts that do not grow with the rounds are left out."
+        )
+    return caption

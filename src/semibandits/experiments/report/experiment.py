@@ -74,15 +74,15 @@ def report(
             *_sections(shown[0], gallery),
             Section("Provenance", provenance(shown, source)),
         ]
-        return page(title, sections, sentence(shown[0].result))
+        return page(title, sections, sentence(shown[0].result, shown[0].unit))
     sections = [Section("Overview", about + sweep.overview(shown, gallery)), *_points(shown, gallery)]
     sections.append(Section("Provenance", provenance(shown, source)))
     return page(title, sections, sweep.sentence(shown))
 
 
 def _check(point: Any) -> Point:
-    kinds = (dict, Problem, SimulationResult)
-    if not (isinstance(point, tuple) and len(point) == 3 and all(map(isinstance, point, kinds))):
+    kinds = (dict, Problem, SimulationResult, str)
+    if not (isinstance(point, tuple) and 3 <= len(point) <= 4 and all(map(isinstance, point, kinds))):
         raise BadArgument(f"a point is Point(settings, problem, result), got {point!r:.200}")
     found = Point(*point)
     counts = found.result.counts
@@ -101,7 +101,7 @@ def _points(points: Sequence[Point], gallery: Gallery) -> list[Section]:
     for number, point in enumerate(points):
         part = gallery.part(f"point-{number}-")
         inner = [*_sections(point, part, simple=not few), Section("What was played", played(point))]
-        bodies.append(paragraph(sentence(point.result)) + nested(inner))
+        bodies.append(paragraph(sentence(point.result, point.unit)) + nested(inner))
     if few:
         return [Section(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True)]
     folded = "".join(details(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True))
@@ -114,7 +114,7 @@ def _sections(point: Point, gallery: Gallery, *, simple: bool = False) -> list[S
     found = find(point)
     known = {} if isinstance(found, str) else {policy: one.items for policy, one in found.items()}
     return [
-        Section("Who lost least", standings(point.result)),
+        Section("Who lost least", standings(point.result, point.unit)),
         Section("Regret over time", curves(point, gallery, bounds=not simple)),
         Section("Items", items(point, gallery, known, pictures=not simple)),
         Section("Solution", solutions(point, gallery, found, pictures=not simple)),

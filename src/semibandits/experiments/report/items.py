@@ -12,7 +12,7 @@ from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import legend_below, new_axes
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.standing import ranking, short_names
+from semibandits.experiments.report.standing import in_unit, of_unit, ranking, short_names
 from semibandits.markup import Html, Number, details, number, paragraph, table
 from semibandits.sets.drawing import CHOSEN, shortened
 from semibandits.simulation.plots import COLOURS
@@ -160,10 +160,18 @@ def _overview(point: Point, order: list[int], optimum: Items) -> Html:
                 Number(f"{np.count_nonzero(covered):,} of {np.count_nonzero(seen):,}"),
             ]
         )
-    columns = ["policy", "optimal choices", "error there", "error elsewhere", "never seen", "covered"]
+    columns = [
+        "policy",
+        "choices in the optimum",
+        "RMS error, optimal items",
+        "RMS error, other items",
+        "never seen",
+        "covered",
+    ]
     caption = (
-        "How much of what was chosen belongs to the optimum; the root mean square error of the estimates of its items "
-        "and of all others, over runs; items never seen in run 0; of those seen, how many intervals cover the truth."
+        "Choices in the optimum: how much of all that was chosen belongs to it. RMS error: the root mean square of "
+        f"estimate less true mean, over items and runs{in_unit(point.unit)}. Never seen: items not chosen once in run "
+        "0. Covered: of the others, those whose 95% interval holds the true mean."
     )
     return table(columns, rows, caption)
 
@@ -203,7 +211,8 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, nam
     for text, is_optimal in zip(ax.get_yticklabels(), inside, strict=True):
         text.set_fontweight("bold" if is_optimal else "normal")
     ax.set_ylim(shown.size - 0.4, -0.6)
-    ax.set_xlabel(f"mean {'reward' if point.problem.sense == 'max' else 'cost'} of an item")
+    weight = "reward" if point.problem.sense == "max" else "cost"
+    ax.set_xlabel(f"mean {weight} of an item{of_unit(point.unit)}", parse_math=False)
     ax.grid(True, axis="x", color="#e4e4e4", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
@@ -244,9 +253,10 @@ def _listed(learned: Learned, shown: Items, optimum: Items, with_means: bool, wi
             columns.append("error over runs")
             cells.append([number(x, 4) for x in learned.error(shown)])
     left = point.problem.n_items - shown.size
-    caption = f"Run 0{', and over all runs' if runs > 1 else ''}." + (
-        f" The {shown.size} items that matter most; {left:,} more are left out." if left else ""
+    caption = f"Run 0{', and over all runs' if runs > 1 else ''}. " + (
+        f"Means, estimates and errors are in {point.unit}. " if point.unit and with_means else ""
     )
+    caption += f"The {shown.size} items that matter most; {left:,} more are left out." if left else ""
     return table(columns, list(zip(*cells, strict=True)), caption)
 
 

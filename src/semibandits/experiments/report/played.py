@@ -5,7 +5,7 @@ from typing import Any
 
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.standing import short_names
+from semibandits.experiments.report.standing import short_names, with_unit
 from semibandits.markup import Html, Number, details, escape, facts, number, paragraph, several, table
 
 REGRET = {
@@ -37,21 +37,40 @@ def _played(point: Point) -> Iterator[tuple[str, Any]]:
         yield "oracle", f"approximate: its answers are worth at least {problem.feasible.ratio:g} times the best"
     yield "world", repr(problem.environment)
     kind = "rewards, to be maximised" if problem.sense == "max" else "costs, to be minimised"
-    yield "weights", f"{kind}, from {number(problem.bounds[0])} to {number(problem.bounds[1])}"
+    low, high = map(number, problem.bounds)
+    yield "weights", with_unit(f"{kind}, from {low} to {high}", point.unit)
     if problem.environment.drifts:
         yield "optimum", "changes from round to round, as the means do"
     else:
         try:
             size, value = problem.optimum.size, problem.value(problem.optimum)
             name = "its answer on the means" if problem.feasible.ratio < 1.0 else "optimum"
-            yield name, f"{size:,} items, worth {number(value)} a round"
+            yield name, f"{size:,} items, worth {with_unit(number(value), point.unit)} a round"
         except SemiBanditError as error:
             yield "optimum", f"not known: {error}"
     yield "policies", Html("<br>".join(map(escape, result.policies)))
+    if began := _began(point):
+        yield "began", began
     runs = result.regret.shape[1]
     yield "played", f"{result.rounds[-1]:,} rounds, {f'{runs:,} times' if runs > 1 else 'once'}"
     yield "feedback", FEEDBACK.get(result.provenance.get("feedback", "semi"), "")
     yield "regret", REGRET.get(result.kind, result.kind)
+
+
+def _began(point: Point) -> str:
+    """Who did not begin as its parameters say."""
+    known, names = point.result.provenance.get("parameters", []), short_names(point.result)
+    others = [
+        name
+        for name, whole, parameters in zip(names, point.result.policies, known, strict=False)
+        if "init='" in whole and f"init='{parameters.get('init')}'" not in whole
+    ]
+    if not others:
+        return ""
+    return (
+        f"{several(others)}: optimistically, whatever init says, as this set cannot be asked for a solution with "
+        "items not seen yet"
+    )
 
 
 def _parameters(point: Point) -> Html:
@@ -103,7 +122,7 @@ def provenance(points: Sequence[Point], source: str = "") -> Html:
         ("engine", _all(one.engine for one in results)),
         ("took", duration(sum(one.seconds for one in results))),
         ("started", min(str(one.provenance.get("started", "not known")) for one in results)),
-        ("machine", _all(str(one.provenance.get("machine", "not known")) for one in results)),
+        ("machine", _all(_machine(one.provenance) for one in results)),
         ("versions", _all(", ".join(f"{name} {number}" for name, number in some.items()) for some in versions)),
     ]
     text = "The same problem, policies, seed and versions give the same numbers, however many cores play them."
@@ -113,6 +132,19 @@ def provenance(points: Sequence[Point], source: str = "") -> Html:
     if source:
         body += details("The experiment's file", f"<pre>{escape(source)}</pre>\n", open=True)
     return Html(body)
+
+
+def _machine(known: dict[str, Any]) -> str:
+    said = [known.get("processor"), _cores(known.get("cores")), known.get("machine")]
+    return ", ".join(str(part) for part in said if part) or "not known"
+
+
+def _cores(count: int | None) -> str:
+    """
+    >>> _cores(1), _cores(2), _cores(None)
+    ('1 core', '2 cores', '')
+    """
+    return f"{count} core{'' if count == 1 else 's'}" if count else ""
 
 
 def _all(texts: Iterable[str]) -> str:

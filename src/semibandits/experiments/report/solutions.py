@@ -11,7 +11,7 @@ from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.items import Learned, label, sees_items
 from semibandits.experiments.report.pictures import Gallery, Picture, figure
-from semibandits.experiments.report.standing import ranking, short_names
+from semibandits.experiments.report.standing import of_unit, ranking, short_names, with_unit
 from semibandits.markup import Html, Number, facts, number, paragraph, several, table
 from semibandits.problem import Problem
 from semibandits.sets.drawing import draw, has_shape
@@ -94,7 +94,8 @@ def _table(point: Point, found: dict[int, Found]) -> Html:
     kind = "reward" if problem.sense == "max" else "cost"
     approximate = problem.feasible.ratio < 1.0
     optimum = "the oracle's answer on the true means" if approximate else "the optimum"
-    columns = ["policy", f"expected {kind}", "gap", "no gap in"]
+    unit = of_unit(point.unit)
+    columns = ["policy", f"expected {kind}{unit}", f"gap{unit}", "no gap in"]
     rows, names = [], short_names(point.result)
     for policy in _ranked(point, found):
         one = found[policy]
@@ -106,10 +107,10 @@ def _table(point: Point, found: dict[int, Found]) -> Html:
         rows.append(row)
     caption = (
         "The best solution by the estimates at the end of run 0, without exploration; items never seen count as worst. "
-        f"The gap is to {optimum}, which has an expected {kind} of {number(best)} a round."
+        f"The gap is to {optimum}, which has an expected {kind} of {with_unit(number(best), point.unit)} a round."
     )
     if approximate and known is not None:
-        caption += f" The best solution has {number(known)}."
+        caption += f" The best solution has {with_unit(number(known), point.unit)}."
     blind = [name for policy, name in enumerate(names) if policy not in found]
     if blind:
         caption += f" Told only sums, so that what they made of the items is not recorded: {several(blind, 5)}."

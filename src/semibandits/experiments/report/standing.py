@@ -52,6 +52,23 @@ def confidence(result: SimulationResult) -> float:
     return 1.0 - ERROR / max(1, math.comb(len(result.policies), 2))
 
 
+def sureness(result: SimulationResult) -> str:
+    """How sure the intervals of comparisons are.
+
+    >>> import semibandits as sb
+    >>> players = [sb.policies.CombUCB1(), sb.policies.CTS(), sb.policies.Random()]
+    >>> sureness(sb.simulate(sb.problems.grid_path(2, 0.4), players, horizon=10, runs=2, seed=0))
+    '98.33% each, so that all 3 pairs hold together with 95%'
+    """
+    pairs = math.comb(len(result.policies), 2)
+    together = f"{100.0 * (1.0 - ERROR):g}%"
+    return (
+        f"{100.0 * confidence(result):.4g}% each, so that all {pairs} pairs hold together with {together}"
+        if pairs > 1
+        else together
+    )
+
+
 def comparisons(result: SimulationResult) -> list[Comparison]:
     """Each is of a policy with one that has more regret on average."""
     order = ranking(result)
@@ -64,12 +81,12 @@ def told_apart(comparison: Comparison) -> bool:
     return comparison.low > 0.0 or comparison.high < 0.0
 
 
-def sentence(result: SimulationResult) -> str:
+def sentence(result: SimulationResult, unit: str = "") -> str:
     """Who won, by how much, how sure."""
     runs, names, order = result.regret.shape[1], short_names(result), ranking(result)
     rows = result.summary()
     best, played = rows[order[0]], f"{result.rounds[-1]:,} rounds"
-    mean = _with_error(best.mean, best.error)
+    mean = with_error(best.mean, best.error, unit)
     if len(order) == 1:
         lost = f"{names[0]} has a mean regret of {mean} after {played} ({runs} runs)."
         return lost if runs > 1 else f"{names[0]} has a regret of {mean} after a single run of {played}."
@@ -77,71 +94,71 @@ def sentence(result: SimulationResult) -> str:
     if runs == 1:
         return (
             f"In a single run of {played} {names[order[0]]} has the least regret, {mean}, before {names[order[1]]} "
-            f"with {number(second.mean)}: how sure that is, a single run cannot tell."
+            f"with {with_unit(number(second.mean), unit)}: how sure that is, a single run cannot tell."
         )
     against = [result.compare(order[0], other, confidence=confidence(result)) for other in order[1:]]
     tied = [names[other] for other, one in zip(order[1:], against, strict=True) if not told_apart(one)]
     begin = f"{names[order[0]]} has the least mean regret after {played}, {mean}"
     if tied:
         others = len(order) - 1 - len(tied)
-        rest = f"; the other {others} {'has' if others == 1 else 'have'} significantly more" if others > 0 else ""
-        which = _listed(tied) if len(tied) <= 4 else f"{len(tied)} others"
-        return f"{begin}, but {which} cannot be told apart from it by {runs} paired runs{rest}."
+        rest = "; the others have significantly more" if others > 1 else "; the other one has significantly more"
+        which = listed(tied) if len(tied) <= 4 else f"{len(tied)} others"
+        return f"{begin}, but {which} cannot be told apart from it by {runs} paired runs{rest if others else ''}."
     one = against[0]
     less = f" ({100.0 * -one.difference / second.mean:.0f}%)" if second.mean > 0.0 else ""
-    sure = "a significant difference" if len(order) == 2 else "significant as against every other policy"
+    lost = with_error(-one.difference, one.error, unit)
+    if len(order) == 2:
+        return f"{begin}. That is {lost}{less} less than {names[order[1]]}, significantly so over {runs} paired runs."
     return (
-        f"{begin}. That is {_with_error(-one.difference, one.error)}{less} less than {names[order[1]]}, the next best, "
-        f"over {runs} paired runs: {sure}."
+        f"{begin}. That is {lost}{less} less than {names[order[1]]}, the next best. The difference to every other "
+        f"policy is significant over {runs} paired runs."
     )
 
 
-def standings(result: SimulationResult) -> Html:
+def standings(result: SimulationResult, unit: str = "") -> Html:
     """The table of regret, and of the differences between policies."""
     rows, runs, names = result.summary(), result.regret.shape[1], short_names(result)
-    listed = []
+    lines = []
     for policy in ranking(result):
         row = rows[policy]
         digits = decimals(row.error, row.mean)
         numbers = [number(x, digits) for x in (row.mean, row.error)]
-        listed.append([names[policy], *numbers, _interval(row.low, row.high, digits), number(row.deviation, digits)])
+        lines.append([names[policy], *numbers, _interval(row.low, row.high, digits), number(row.deviation, digits)])
     columns = ["policy", "mean regret", "standard error", "95% interval", "deviation of a run"]
     if runs == 1:
-        columns, listed = columns[:2], [row[:2] for row in listed]
-    caption = f"{result.kind.capitalize()} regret after {result.rounds[-1]:,} rounds, " + (
+        columns, lines = columns[:2], [row[:2] for row in lines]
+    caption = f"{result.kind.capitalize()} regret{in_unit(unit)} after {result.rounds[-1]:,} rounds, " + (
         "a single run." if runs == 1 else f"{runs} runs. Intervals are Student's, over runs."
     )
-    body = table(columns, listed, caption)
+    body = table(columns, lines, caption)
     if len(rows) == 1:
         return body
     if runs == 1:
         said = "A single run gives no errors, and so no difference can be called significant: ask for more runs."
         return Html(body + paragraph(said))
-    return Html(body + _differences(result))
+    return Html(body + _differences(result, unit))
 
 
-def _differences(result: SimulationResult) -> Html:
+def _differences(result: SimulationResult, unit: str) -> Html:
     compared, short = comparisons(result), dict(zip(result.policies, short_names(result), strict=True))
-    listed = []
+    lines = []
     for one in compared:
         digits = decimals(one.error, one.difference)
         interval = _interval(one.low, one.high, digits)
         numbers = [number(one.difference, digits), number(one.error, digits), interval]
         verdict = "less regret" if told_apart(one) else "cannot be told apart"
-        listed.append([short[one.a], short[one.b], *numbers, verdict])
-    pairs, each = math.comb(len(result.policies), 2), confidence(result)
-    how = f"{100 * each:.4g}% each, so that all {pairs} pairs hold together with 95%" if pairs > 1 else "95%"
+        lines.append([short[one.a], short[one.b], *numbers, verdict])
     best = "" if len(result.policies) <= MOST_IN_PAIRS else " Every policy is compared with the best."
     caption = (
-        "The first policy's regret less the second's, run by run in the same worlds. Intervals are Student's: "
-        f"{how}.{best}"
+        f"The first policy's regret less the second's{in_unit(unit)}, run by run in the same worlds. Intervals are "
+        f"Student's, {sureness(result)}.{best}"
     )
     columns = ["policy", "against", "difference", "standard error", "interval", "so the first has"]
     apart = sum(told_apart(one) for one in compared)
     verdict = f"{apart} of {len(compared)} differences are significant."
     if len(compared) == 1:
         verdict = f"The difference is {'' if apart else 'not '}significant."
-    return Html(table(columns, listed, caption) + paragraph(verdict))
+    return Html(table(columns, lines, caption) + paragraph(verdict))
 
 
 def decimals(error: float, value: float) -> int:
@@ -150,15 +167,35 @@ def decimals(error: float, value: float) -> int:
     return min(6, max(0, 1 - math.floor(math.log10(size)))) if math.isfinite(size) and size else 0
 
 
-def _with_error(mean: float, error: float) -> str:
+def with_error(mean: float, error: float, unit: str = "") -> str:
+    """With as many digits as the error has a use for; an error that is not known is left out.
+
+    >>> with_error(12.3456, 0.789, "ms"), with_error(12.3456, float("nan"))
+    ('12.35 ± 0.79 ms', '12.35')
+    """
     digits = decimals(error, mean)
     shown = number(mean, digits)
-    return f"{shown} ± {number(error, digits)}" if math.isfinite(error) else shown
+    return with_unit(f"{shown} ± {number(error, digits)}" if math.isfinite(error) else shown, unit)
+
+
+def with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
+
+
+def in_unit(unit: str) -> str:
+    """For captions."""
+    return f" in {unit}" if unit else ""
+
+
+def of_unit(unit: str) -> str:
+    """For columns and axes."""
+    return f" ({unit})" if unit else ""
 
 
 def _interval(low: float, high: float, digits: int) -> Number:
     return Number(f"{number(low, digits)} to {number(high, digits)}")
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def listed(names: list[str]) -> str:
+    """In words: a, b and c."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

@@ -1,41 +1,35 @@
 """All points of a sweep together."""
 
 import math
+import time
 from collections.abc import Sequence
-from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.curves import label_regret, legend_below, new_axes, plain_numbers
+from semibandits.experiments.report.curves import least_gap
 from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.played import setting
 from semibandits.experiments.report.standing import (
     comparisons,
-    decimals,
+    in_unit,
+    listed,
+    of_unit,
     ranking,
     short_names,
     told_apart,
+    with_error,
+    with_unit,
 )
+from semibandits.experiments.report.sweep_pictures import Line, draw, is_number
 from semibandits.markup import Html, Number, Strong, number, paragraph, table
-from semibandits.simulation.plots import COLOURS, DASHES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from semibandits.simulation.plots import DASHES
 
 MOST_LINES = 8
-"""In one picture; more are drawn in one per policy."""
-MOST_PICTURES = 6
-MOST_TICKS = 8
-"""So many values are named on the axis, each of them."""
-
-
-class Line(NamedTuple):
-    """One policy over the values of one setting, all others fixed."""
-
-    policy: str
-    others: str
-    points: list[tuple[Any, Point, int]]
-    """The value, where it was played, and the policy's number there."""
+"""In one panel; more are drawn in one for each value of the other settings."""
+MOST_PANELS = 9
+GAP_PATIENCE = 3.0
+"""Seconds for the least gaps of all points together."""
 
 
 def keys(points: Sequence[Point]) -> list[str]:
@@ -60,20 +54,18 @@ def _short(points: Sequence[Point]) -> dict[str, str]:
     return {key: word if last.count(word) == 1 else key for key, word in zip(swept, last, strict=True)}
 
 
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-
-
 def sentence(points: Sequence[Point]) -> str:
     """Who won how often."""
-    swept = ", ".join(keys(points))
-    begin = f"{len(points)} settings of {swept} were played. " if swept else f"{len(points)} simulations were played. "
+    swept, short = keys(points), _short(points)
+    what = {0: "simulations", 1: "values of"}.get(len(swept), "combinations of")
+    begin = f"{len(points)} {what} {listed([short[key] for key in swept])}".rstrip() + " were played. "
     names = _names(points)
     if all(len(point.result.policies) == 1 for point in points):
         means = [float(point.result.regret[0, :, -1].mean()) for point in points]
         finals = list(zip(means, titles(points), strict=True))
         (least, where), (most, there) = min(finals), max(finals)
-        return f"{begin}The mean regret of {names[0]} is from {number(least)} ({where}) to {number(most)} ({there})."
+        ends = f"{number(least)} ({where}) to {number(most)} ({there})"
+        return f"{begin}The mean regret of {names[0]}{in_unit(points[0].unit)} is from {ends}."
     wins: dict[str, int] = {}
     clear = 0
     for point in points:
@@ -81,9 +73,11 @@ def sentence(points: Sequence[Point]) -> str:
         wins[names[best]] = wins.get(names[best], 0) + 1
         clear += all(told_apart(one) for one in comparisons(point.result) if one.a == point.result.policies[best])
     (first, count), *rest = sorted(wins.items(), key=lambda win: -win[1])
-    said = f"{first} has the least mean regret in {count} of them" + "".join(f", {name} in {n}" for name, n in rest)
-    sure = "all" if clear == len(points) else "none" if not clear else str(clear)
-    return f"{begin}{said}; in {sure} of them the best is significantly better than all others."
+    often = {0: "none", len(points): "all"}
+    said = f"{first} has the least mean regret in {often.get(count, count)} of them"
+    said += "".join(f", {name} in {n}" for name, n in rest)
+    others = "the other" if len(names) == 2 else "every other"
+    return f"{begin}{said}; the best is significantly better than {others} in {often.get(clear, clear)} of them."
 
 
 def overview(points: Sequence[Point], gallery: Gallery) -> Html:
@@ -111,21 +105,61 @@ def _table(points: Sequence[Point]) -> Html:
         means = [Number("")] * len(names)
         best = ranking(point.result)[0]
         for place, row in enumerate(point.result.summary()):
-            digits = decimals(row.error, row.mean)
-            error = "" if math.isnan(row.error) else f" ± {number(row.error, digits)}"
             kind = Strong if place == best and len(names) > 1 else Number
-            means[place] = kind(f"{number(row.mean, digits)}{error}")
+            means[place] = kind(with_error(row.mean, row.error))
         rows.append([*(_value(point.settings.get(key)) for key in swept), *means])
-    caption = "Mean regret at the horizon ± standard error over runs" + (
+    caption = f"Final mean regret{in_unit(points[0].unit)} ± standard error over runs" + (
         "; the least of each row in bold." if len(names) > 1 else "."
     )
     if not swept:
         swept, rows = ["simulation"], [[title, *row] for title, row in zip(titles(points), rows, strict=True)]
-    return table([*map(_short(points).get, swept, swept), *names], rows, caption)
+    columns, worths, said = _worths(points)
+    rows = [[*row, *worth] for row, worth in zip(rows, worths, strict=True)]
+    return table([*map(_short(points).get, swept, swept), *names, *columns], rows, caption + said)
+
+
+def _worths(points: Sequence[Point]) -> tuple[list[str], list[list[Number]], str]:
+    """What the optimum is worth and the least gap, as columns where they change from point to point, else in words."""
+    unit = points[0].unit
+    empty: list[list[Number]] = [[] for _ in points]
+    optima, gaps = [_optimum(point) for point in points], _gaps(points)
+    if all(map(math.isnan, optima)):
+        return [], empty, ""
+    known = [number(optimum) for optimum in optima], [number(gap) for gap in gaps]
+    if len(set(known[0])) == len(set(known[1])) == 1:
+        gap = "" if math.isnan(gaps[0]) else f", the least gap is {with_unit(known[1][0], unit)}"
+        return [], empty, f" The optimum is worth {with_unit(known[0][0], unit)} a round in all of them{gap}."
+    said = " Optimum: what it is worth a round."
+    if all(map(math.isnan, gaps)):
+        return [f"optimum{of_unit(unit)}"], [[one] for one in known[0]], said
+    columns = [f"optimum{of_unit(unit)}", f"least gap{of_unit(unit)}"]
+    return (
+        columns,
+        [list(row) for row in zip(*known, strict=True)],
+        f"{said} Least gap: by how much the next best is worse.",
+    )
+
+
+def _optimum(point: Point) -> float:
+    """NaN where it changes, or the oracle fails."""
+    problem = point.problem
+    try:
+        return float("nan") if problem.environment.drifts else problem.value(problem.optimum)
+    except SemiBanditError:
+        return float("nan")
+
+
+def _gaps(points: Sequence[Point]) -> list[float]:
+    """NaN where they take too long."""
+    began, gaps = time.perf_counter(), []
+    for point in points:
+        left = GAP_PATIENCE - (time.perf_counter() - began)
+        gaps.append(float("nan") if point.problem.environment.drifts else least_gap(point.problem, left))
+    return gaps
 
 
 def _value(value: Any) -> Any:
-    return number(value) if _is_number(value) else "" if value is None else setting(value)
+    return number(value) if is_number(value) else "" if value is None else setting(value)
 
 
 def _lines(points: Sequence[Point], key: str) -> list[Line]:
@@ -136,75 +170,26 @@ def _lines(points: Sequence[Point], key: str) -> list[Line]:
             continue
         others = _settings(point, short, without=key)
         for place in range(len(point.result.policies)):
-            line = lines.setdefault((place, others), Line(names[place], others, []))
+            line = lines.setdefault((place, others), Line(place, names[place], others, []))
             line.points.append((point.settings[key], point, place))
     return list(lines.values())
 
 
 def _pictures(points: Sequence[Point], key: str, gallery: Gallery, name: str) -> Html:
-    lines = _lines(points, key)
+    """One panel; or, where these would be too many lines, one for each value of the other settings."""
+    lines, short = _lines(points, key), _short(points)[key]
     if all(len(line.points) < 2 for line in lines):
         return Html("")
-    if len(lines) <= MOST_LINES:
-        return _picture(lines, key, gallery, name, "")
-    body = ""
-    policies = list(dict.fromkeys(line.policy for line in lines))
     others = list(dict.fromkeys(line.others for line in lines))
-    one_each, groups = ("policy", policies) if len(others) > 1 else ("others", others)
-    for number_, group in enumerate(groups[:MOST_PICTURES]):
-        some = [line for line in lines if getattr(line, one_each) == group]
-        body += _picture(some, key, gallery, f"{name}-{number_}", group)
-    if len(groups) > MOST_PICTURES:
-        body += paragraph(f"{len(groups) - MOST_PICTURES} more policies are in the table only.", "note")
-    return Html(body)
-
-
-def _picture(lines: Sequence[Line], key: str, gallery: Gallery, name: str, title: str) -> Html:
-    ax = new_axes(3.4)
-    values = [value for line in lines for value, _, _ in line.points]
-    numeric = all(map(_is_number, values))
-    places = {text: place for place, text in enumerate(dict.fromkeys(map(setting, values)))}
-    finals = []
-    for number_, line in enumerate(lines):
-        ordered = sorted(line.points, key=lambda one: one[0]) if numeric else line.points
-        x = [value if numeric else places[setting(value)] for value, _, _ in ordered]
-        rows = [point.result.summary()[place] for _, point, place in ordered]
-        y = [row.mean for row in rows]
-        finals += y
-        half = [0.0 if math.isnan(row.error) else row.high - row.mean for row in rows]
-        style: dict[str, Any] = {"color": COLOURS[number_ % len(COLOURS)], "linestyle": DASHES[number_ % len(DASHES)]}
-        text = line.others if title and line.policy == title else ", ".join(filter(None, (line.policy, line.others)))
-        ax.errorbar(x, y, yerr=half, label=_plain(text), marker="o", markersize=4, capsize=2.5, linewidth=1.6, **style)
-    if numeric:
-        ax.set_xscale("log" if min(values) > 0 and max(values) >= 50 * min(values) else "linear")
-    else:
-        ax.margins(x=0.15)
-    if min(finals) > 0.0 and max(finals) >= 50.0 * min(finals):
-        ax.set_yscale("log")
-    else:
-        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    _label(ax, lines, key)
-    if numeric and len(set(values)) <= MOST_TICKS and ax.get_xscale() == "linear":
-        ax.set_xticks(sorted(set(values)))
-    if not numeric:
-        ax.set_xticks(range(len(places)), [_plain(text) for text in places], fontsize="small", parse_math=False)
-    shown = f"{title}: m" if title else "M"
-    words = f"{shown}ean regret at the horizon against {key}"
+    together = len(others) == 1 or (len(others) <= len(DASHES) and len(lines) <= MOST_LINES)
+    panels = {"": lines} if together else {one: [line for line in lines if line.others == one] for one in others}
+    shown = dict(list(panels.items())[:MOST_PANELS])
+    rest = listed([other for place, other in _short(points).items() if place != key])
+    words = f"Final mean regret against {short}{'' if together else f', for each value of {rest}'}"
     runs = {point.result.regret.shape[1] for line in lines for _, point, _ in line.points}
     bars = "" if runs == {1} else ", with 95% intervals over runs"
-    return figure(gallery.picture(name, ax, f"{words}."), f"{words}{bars}.")
-
-
-def _label(ax: "Axes", lines: Sequence[Line], key: str) -> None:
-    label_regret(ax, lines[0].points[0][1])
-    plain_numbers(ax)
-    ax.set_xlabel(key, parse_math=False)
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
-    legend_below(ax, ax.get_legend_handles_labels()[0])
-
-
-def _plain(text: str) -> str:
-    text = text if len(text) <= 48 else f"{text[:45]}..."
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
+    dashes = f" Colours and markers stand for policies, dashes for {rest}." if together and len(others) > 1 else ""
+    body = figure(gallery.picture(name, draw(shown, short), f"{words}."), f"{words}{bars}.{dashes}")
+    if left := len(panels) - len(shown):
+        body = Html(body + paragraph(f"{left} more values of {rest} are in the table only.", "note"))
+    return body

@@ -7,11 +7,11 @@ from semibandits.errors import BadArgument, StoreFailed, meant
 from semibandits.files import replace_file
 
 STARTERS = {
-    "grid_path": "the paper's problem: the longest path through a grid, for grids of several sizes",
-    "routing_tree": "a network: which links to use so that every place is reached with little latency",
-    "channel_assignment": "radio: which link gets which channel, so that packets arrive",
-    "slate": "recommendation: so many articles of each category, clicked or not",
-    "budget": "projects that fit into a budget; costs and benefits come from a CSV file",
+    "grid_path": "the paper's problem: the longest path through a grid",
+    "routing_tree": "a network: the links that connect all towns fastest",
+    "channel_assignment": "radio: which link gets which channel",
+    "slate": "recommendation: so many articles of each category",
+    "budget": "projects that fit into a budget, from a CSV file",
     "own_solver": "a solver and constraints of your own, in Python",
 }
 """What there is, and what it is about."""
@@ -25,7 +25,7 @@ def write_starter(name: str, folder: Path) -> list[Path]:
     if known not in STARTERS:
         raise BadArgument(f"no starter is called {name!r:.100}{meant(known, STARTERS)}")
     paths = [folder / file for file in (f"{known}.toml", *FILES.get(known, ()))]
-    there = [str(path) for path in paths if path.exists()]
+    there = [str(path) for path in paths if path.exists() or path.is_symlink()]
     if there:
         raise BadArgument(f"{' and '.join(there)} would be overwritten: remove it, or give another folder")
     for path in paths:
