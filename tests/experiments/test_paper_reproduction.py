@@ -1,8 +1,10 @@
 """The whole of a reproduction: what is played, what is written, what is refused."""
 
+import errno
 import json
 import math
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -315,6 +317,28 @@ def test_a_former_reproduction_is_replaced(written: Path, tmp_path: Path) -> Non
     assert {"fig1a.svg", "fig1a.png", "fig1a.csv", "notes.txt", "mine.svg"} <= names
     assert not {"fig1b.svg", "fig1b.png", "fig1b.csv", "fig1b.parquet"} & names
     assert (tmp_path / "outside").exists()
+
+
+def test_one_that_is_stopped_while_it_is_written_keeps_the_older_verdicts(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(written, tmp_path / "copy")
+    out = tmp_path / "copy"
+    before = json.loads((out / "claims.json").read_text(encoding="utf-8"))
+    with monkeypatch.context() as patch:
+        patch.setattr("semibandits.experiments.tables.write_table", full_disk)
+        with pytest.raises(StoreFailed, match="No space left"):
+            reproduce(out=out, only="fig1b", progress=False)
+    after = json.loads((out / "claims.json").read_text(encoding="utf-8"))
+    assert after["claims"] == before["claims"]
+    assert (out / "report.html").read_bytes() == (written / "report.html").read_bytes()
+    reproduce(out=out, only="fig1a", progress=False)
+    kept = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert {name for name in kept if name.startswith("figures/")} == {"figures/fig1a.svg", "figures/fig1a.png"}
+
+
+def full_disk(*arguments: Any) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def check_page(page: str) -> None:

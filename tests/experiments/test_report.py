@@ -433,3 +433,14 @@ def test_pyplot_keeps_nothing(grid: Point) -> None:
         assert pyplot.get_fignums() == []
     finally:
         del sys.modules["matplotlib.pyplot"]  # or it would be in use in other tests
+
+
+@quickly
+def test_what_the_user_likes_of_matplotlib_changes_nothing(grid: Point) -> None:
+    import matplotlib
+
+    simple = Point({}, grid.problem, dataclasses.replace(grid.result, counts=None, sums=None))
+    plain = report("T", [simple])
+    with matplotlib.rc_context({"axes.facecolor": "red", "font.size": 30, "text.usetex": True}):
+        assert report("T", [simple]) == plain
+        assert matplotlib.rcParams["font.size"] == 30

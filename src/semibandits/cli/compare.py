@@ -53,11 +53,10 @@ def compare(
     """
     if out is not None and not no_report:
         need_matplotlib()
-    from semibandits.agent import check_feedback
     from semibandits.errors import UncoveredItems
     from semibandits.experiments import named
-    from semibandits.experiments.comparing import experiment_of
-    from semibandits.experiments.document import as_in_files
+    from semibandits.experiments.comparing import as_toml, table_of
+    from semibandits.experiments.document import as_in_files, parse
     from semibandits.experiments.point import Point
     from semibandits.policies import recommend
     from semibandits.simulation import simulate
@@ -66,25 +65,22 @@ def compare(
     feedback = opened.options.get("feedback", "semi")
     baseline = ["CombUCB1"] if feedback == "semi" else []
     texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
-    calls = [named.parse_call(text) for text in texts]
-    played = [named.make_policy(*call, opened.problem) for call in calls]
-    for policy in played:
-        check_feedback(policy, feedback)
-    if out is None:
-        options = {name: value for name, value in opened.options.items() if name != "unit"}
-        try:
-            result = simulate(opened.problem, played, horizon=horizon, runs=runs, seed=seed, **options)
-        except UncoveredItems as error:
-            raise Refused(f"{problem}: {as_in_files(error)}") from error
-        show([Point({}, opened.problem, result, opened.options.get("unit", ""))], as_json)
-        return
     document = {
-        "title": opened.title,
+        "title": opened.title.encode(errors="replace").decode(),
         **opened.options,
         "horizon": horizon,
         "runs": runs,
         "seed": seed,
         "problem": opened.table,
-        "policies": [{"name": name, **parameters} for name, parameters in calls],
+        "policies": [table_of("policy", text, named.POLICIES) for text in texts],
     }
-    play(experiment_of(document, opened.problem, played, opened.files), out, no_report, as_json)
+    experiment = parse(as_toml(document), "", Path())
+    if out is not None:
+        play(experiment, out, no_report, as_json)
+        return
+    (plan,) = experiment.plans
+    try:
+        result = simulate(plan.problem, plan.policies, **plan.arguments)
+    except UncoveredItems as error:
+        raise Refused(f"{problem}: {as_in_files(error)}") from error
+    show([Point({}, plan.problem, result, experiment.unit)], as_json)

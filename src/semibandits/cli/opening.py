@@ -1,6 +1,7 @@
 """Problems and policies as they are written on the command line."""
 
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -22,9 +23,7 @@ class Opened(NamedTuple):
     title: str
     problem: "Problem"
     table: dict[str, Any]
-    """Describes it in an experiment file."""
-    files: dict[str, str]
-    """Digests of those it is made of."""
+    """Describes it in an experiment file, wherever that is."""
     options: dict[str, Any]
     """What the file says about regret and feedback, where it does, and the unit."""
 
@@ -34,8 +33,8 @@ def open_problem(text: str) -> Opened:
     from semibandits.experiments import comparing, document, named, sweep
 
     if not text.endswith(".toml"):
-        name, parameters = named.parse_call(text)
-        return Opened(text, named.make_problem(name, parameters), {"name": name, **parameters}, {}, {})
+        table = comparing.absolute(comparing.table_of("problem", text, named.PROBLEMS), Path())
+        return Opened(text, named.make_problem(*named.parse_call(text)), table, {})
     experiment = document.read(text)
     whole = tomllib.loads(experiment.text)
     first = next(sweep.variants(whole, sweep.read_axes(whole, _refuse)))
@@ -43,8 +42,9 @@ def open_problem(text: str) -> Opened:
     if swept:
         click.echo(lines(f"{text}: the first problem of its sweep is taken, {swept}"), err=True)
     title = f"{text}, {swept}" if swept else text
-    options = {name: whole[name] for name in ("unit", *comparing.OPTIONS) if name in whole}
-    return Opened(title, experiment.plans[0].problem, first.document["problem"], experiment.files, options)
+    options = {name: whole[name] for name in comparing.OPTIONS if name in whole}
+    table = comparing.absolute(first.document["problem"], experiment.path.parent)
+    return Opened(title, experiment.plans[0].problem, table, options)
 
 
 def _refuse(path: object, message: str) -> Any:

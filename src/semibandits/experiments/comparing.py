@@ -1,46 +1,55 @@
-"""Some policies on one problem as an experiment, without a file."""
+"""Some policies on one problem as the text of an experiment file."""
 
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from semibandits import __version__
-from semibandits.digest import digest
-from semibandits.experiments.document import Experiment, Plan, Where
-from semibandits.problem import Problem
-from semibandits.types import IndexPolicy, Policy
+from semibandits.errors import BadArgument
+from semibandits.experiments import named
+from semibandits.experiments.assembling import FUNCTIONS
 
-OPTIONS = ("regret", "feedback", "uncovered")
-"""What `simulate` may be told besides."""
+OPTIONS = ("unit", "regret", "feedback", "uncovered")
+"""What a file says besides that is as true of other policies, horizons and runs."""
+LARGEST = 2**64
 
 
-def experiment_of(
-    document: Mapping[str, Any],
-    problem: Problem,
-    policies: Sequence[IndexPolicy | Policy],
-    files: Mapping[str, str] | None = None,
-) -> Experiment:
-    """The experiment that this document describes, as a file would, with problem and policies made of it already.
+def table_of(what: str, text: str, there: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """What a call such as "CombUCB1:alpha=0.5" is in a file. None, for which TOML has no word, may be a default only.
 
-    Its keys are `title`, `horizon`, `runs`, `seed`, `problem` and `policies`, perhaps `unit` and those of `OPTIONS`.
-    `files` are the digests of those that the problem is made of.
+    >>> table_of("policy", "CombUCB1:alpha=0.5", named.POLICIES)
+    {'name': 'CombUCB1', 'alpha': 0.5}
     """
-    told = {f"problem.{name}": _inline(value) for name, value in document["problem"].items()}
-    options = {name: document[name] for name in ("horizon", "runs", "seed", *OPTIONS) if name in document}
-    fixed = {name: _inline(value) for name, value in options.items() if name != "runs"}
-    name = digest((problem.feasible, problem.environment, problem.sense, *fixed.values()))
-    return Experiment(
-        path=Path("experiment.toml"),
-        text=as_toml(document),
-        title=document["title"],
-        description="",
-        plans=(Plan(name[:16], {}, problem, tuple(policies), options),),
-        where=Where(),
-        identity={"semibandits": __version__, **fixed, **told},
-        files=dict(files or {}),
-        unit=document.get("unit", ""),
-    )
+    name, parameters = named.parse_call(text)
+    accepted = inspect.signature(named.known(what, name, there)).parameters
+    if "name" in parameters:
+        raise BadArgument(f"{what} {name} has no 'name'")
+    for key, value in parameters.items():
+        if value is None and key in accepted and accepted[key].default is not None:
+            raise BadArgument(f"{key} of {what} {name} must have a value, got None")
+    return {"name": name, **{key: value for key, value in parameters.items() if value is not None}}
+
+
+def absolute(value: Any, folder: Path) -> Any:
+    """What describes a problem in a file of this folder, as a file of any other folder must say it."""
+    if isinstance(value, list):
+        return [absolute(one, folder) for one in value]
+    if not isinstance(value, dict):
+        return value
+    code = ("class", *FUNCTIONS.get(str(value.get("kind")), ()))
+    data = () if "kind" in value or "class" in value else ("file",)
+    made = {}
+    for key, one in value.items():
+        file, colon, name = str(one).rpartition(":")
+        if key in data and isinstance(one, str):
+            made[key] = os.path.abspath(folder / one)
+        elif key in code and file.endswith(".py"):
+            made[key] = f"{os.path.abspath(folder / file)}{colon}{name}"
+        else:
+            made[key] = absolute(one, folder)
+    return made
 
 
 def as_toml(document: Mapping[str, Any]) -> str:
@@ -69,7 +78,7 @@ def as_toml(document: Mapping[str, Any]) -> str:
 
 
 def _lines(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(name)} = {_inline(value)}\n" for name, value in table.items() if value is not None)
+    return "".join(f"{_key(name)} = {_inline(value)}\n" for name, value in table.items())
 
 
 def _inline(value: Any) -> str:
@@ -77,10 +86,24 @@ def _inline(value: Any) -> str:
         return f"{{{', '.join(f'{_key(name)} = {_inline(one)}' for name, one in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_inline, value))}]"
-    if isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return _word(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or (isinstance(value, int) and abs(value) >= LARGEST):
+        raise BadArgument(f"a file cannot hold {'None' if value is None else 'numbers of 2**64 or more'}")
     return str(value)
 
 
-def _key(name: str) -> str:
-    return name if name.replace("_", "a").isalnum() and name.isascii() else json.dumps(name)
+def _key(name: Any) -> str:
+    if not isinstance(name, str):
+        raise BadArgument(f"a name was expected before the colon, got {name!r:.100}; pairs can be lists, [[1, 2]]")
+    return name if name.replace("_", "a").isalnum() and name.isascii() else _word(name)
+
+
+def _word(word: str) -> str:
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise BadArgument(f"expected text, got {word!r:.100}") from error
+    return json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -38,7 +38,7 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
     except BadArgument as error:
         error.say_where(name)
         raise
-    except (ValueError, EOFError, OSError, csv.Error, RecursionError, MemoryError) as error:
+    except Exception as error:  # NumPy has many for a damaged file, MemoryError among them
         raise BadArgument(f"{name} cannot be read as {kind[1:]}: {error!s:.200}") from error
 
 

@@ -20,6 +20,7 @@ from semibandits.experiments.toml_lines import lines
 from semibandits.policies import Random
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
+from semibandits.simulation.simulate import MOST_ROUNDS, MOST_RUNS, check_memory
 from semibandits.simulation.task import RegretKind
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
 
@@ -38,7 +39,12 @@ IDENTITY = ("horizon", "seed", "regret", "feedback", "checkpoints", "uncovered",
 """What makes an experiment the one it is."""
 EXECUTORS = {"threads": ("threads",), "processes": ("workers",), "dask": ("address",)}
 """Where runs are played, and what is to be said about it."""
+MOST_WORKERS = 10_000
 LONGEST_UNIT = 20
+LONGEST_KEY = 200
+LARGEST = 2**64
+DEEPEST = 50
+"""So many tables and lists may be in each other."""
 LONG = 200
 """Values longer than this are told apart by their digest."""
 
@@ -97,24 +103,23 @@ def read(path: str | os.PathLike[str]) -> Experiment:
     A file may name Python code of the user's own, which this runs.
     """
     name = os.fspath(path)
-    text = _read_text(name)
-    try:
-        document = tomllib.loads(text)
-        source = Source(name, lines(text))
-    except tomllib.TOMLDecodeError as error:
-        raise BadExperiment(_syntax_error(name, text, str(error))) from error
-    except RecursionError as error:
-        raise BadExperiment(f"{name}: lists or tables in each other without end") from error
-    if not document:
-        raise BadExperiment(f"{name} is empty; 'semibandits new' writes a file to begin with")
+    return parse(_read_text(name), name, Path(name).parent)
+
+
+def parse(text: str, name: str, folder: Path) -> Experiment:
+    """The experiment in the text of a file of this name; what it names besides is found from this folder.
+
+    The name is empty for a text that is in no file: then errors tell no line.
+    """
+    document, source = _parse(text, name)
     whole = Place(document, (), source)
     whole.check_keys(KEYS)
     axes = read_axes(document, source.fail)
     for key, message in NEEDED.items():
         if key not in whole and not any(axis.path == (key,) for axis in axes):
             whole.fail(message)
-    runs = whole["runs"].count()
-    assembler = Assembler(Path(name).parent)
+    runs = whole["runs"].count(MOST_RUNS)
+    assembler = Assembler(folder)
     files: dict[str, str] = {}
     checked: set[str] = set()
     plans: list[Plan] = []
@@ -122,7 +127,7 @@ def read(path: str | os.PathLike[str]) -> Experiment:
         place = Place(variant.document, (), _source(source, variant, first=not plans))
         plans.append(_plan(place, variant, runs, assembler, files, checked))
     return Experiment(
-        path=Path(name),
+        path=Path(name or "experiment.toml"),
         text=text,
         title=whole["title"].text() if "title" in whole else Path(name).stem,
         description=whole["description"].text() if "description" in whole else "",
@@ -132,6 +137,41 @@ def read(path: str | os.PathLike[str]) -> Experiment:
         files=files,
         unit=_unit(whole["unit"]) if "unit" in whole else "",
     )
+
+
+def _parse(text: str, name: str) -> tuple[dict[str, Any], Source]:
+    try:
+        document = tomllib.loads(text)
+        source = Source(name, lines(text) if name else {})
+    except tomllib.TOMLDecodeError as error:
+        raise BadExperiment(_syntax_error(name, text, str(error))) from error
+    except RecursionError as error:
+        raise BadExperiment(f"{name}: lists or tables in each other without end") from error
+    except ValueError as error:  # of int()
+        found = re.search(r"\d[\d_]{4000}", text)
+        line = text.count("\n", 0, found.start() if found else 0) + 1
+        raise BadExperiment(f"{name}, line {line}: a number has too many digits") from error
+    if not document:
+        raise BadExperiment(f"{name} is empty; 'semibandits new' writes a file to begin with")
+    _check_size(document, source)
+    return document, source
+
+
+def _check_size(document: dict[str, Any], source: Source) -> None:
+    """What no experiment needs, and code could stumble over."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
+    while waiting:
+        path, value = waiting.pop()
+        if len(path) > DEEPEST:
+            source.fail(path, f"tables and lists may be {DEEPEST} deep in each other, no more")
+        if path and isinstance(path[-1], str) and len(path[-1]) > LONGEST_KEY:
+            source.fail(path, f"keys have at most {LONGEST_KEY} letters, got {path[-1]!r:.50}...")
+        if type(value) is int and abs(value) >= LARGEST:
+            source.fail(path, "whole numbers must be below 2**64")
+        if isinstance(value, dict):
+            waiting += (((*path, key), one) for key, one in value.items())
+        elif isinstance(value, list):
+            waiting += (((*path, number), one) for number, one in enumerate(value))
 
 
 def _unit(place: Place) -> str:
@@ -194,12 +234,15 @@ def _plan(
             _check_policy(tables[number], policy, problem, arguments)
             checked.add(key)
         policies.append(policy)
+    with place["runs"].blamed():
+        sizes = {name: arguments[name] for name in ("horizon", "runs", "checkpoints")}
+        check_memory(problem, len(policies), **sizes, record=("counts", "sums"))
     return Plan(name[:16], variant.settings, problem, tuple(policies), arguments)
 
 
 def _options(place: Place) -> dict[str, Any]:
     """What `simulate` is to be given besides the problem and the policies."""
-    options: dict[str, Any] = {"horizon": place["horizon"].count(), "seed": 0, "checkpoints": None}
+    options: dict[str, Any] = {"horizon": place["horizon"].count(MOST_ROUNDS), "seed": 0, "checkpoints": None}
     if "seed" in place:
         with place["seed"].blamed():
             options["seed"] = rng.check_seed(place.value["seed"])
@@ -241,7 +284,7 @@ def _check_problem(place: Place, problem: Problem, arguments: dict[str, Any]) ->
 
 
 def _check_policy(table: Place, policy: IndexPolicy | Policy, problem: Problem, arguments: dict[str, Any]) -> None:
-    """Whether it fits the set, the horizon and the feedback."""
+    """Whether it fits the set, the horizon and the feedback, and whether two rounds of Init meet different items."""
     feasible = problem.feasible
     try:
         check_feedback(policy, arguments["feedback"])
@@ -249,12 +292,13 @@ def _check_policy(table: Place, policy: IndexPolicy | Policy, problem: Problem, 
             feasible,
             policy,
             Scale.of(problem.bounds, problem.sense),
-            seed=arguments["seed"],
-            horizon=arguments["horizon"],
+            **{name: arguments[name] for name in ("seed", "horizon", "uncovered")},
         )
-        if agent.init != "optimistic" and arguments["uncovered"] == "error" and feasible.uncovered().size:
-            names = [feasible.labels[item] for item in feasible.uncovered()] if feasible.labels else None
-            raise UncoveredItems(feasible.uncovered().tolist(), names)
+        agent.init_plan(min(2, arguments["horizon"]))
+    except UncoveredItems as error:
+        names = [feasible.labels[item] for item in error.items] if feasible.labels else None
+        told = UncoveredItems(error.items, names, error.searched)
+        table.fail(f"{policy!r} does not fit: {as_in_files(told)}")
     except SemiBanditError as error:
         table.fail(f"{policy!r} does not fit: {as_in_files(error)}")
     except Exception as error:  # in the user's own code
@@ -276,7 +320,7 @@ def _read_where(table: Place) -> Where:
             table.fail("a Dask executor needs the address of its scheduler, such as address = 'tcp://scheduler:8786'")
         return Where("dask", address=table["address"].text())
     word = EXECUTORS[kind][0]
-    workers = table[word].count() if word in table else None
+    workers = table[word].count(MOST_WORKERS) if word in table else None
     return Where("processes" if kind == "processes" else "threads", workers)
 
 

@@ -208,21 +208,32 @@ def _name(node: ast.expr) -> str:
 def _keywords(call: ast.Call) -> dict[str, Any]:
     if call.args or any(keyword.arg is None for keyword in call.keywords):
         raise BadArgument(f"parameters must be given by name, as in name=value: {ast.unparse(call)!r:.200}")
-    return {str(keyword.arg): _value(keyword.value) for keyword in call.keywords}
+    return _once([(keyword.arg, _value(keyword.value)) for keyword in call.keywords])
+
+
+def _once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadArgument(f"{name} is given {names.count(name)} times")
+    return dict(pairs)
 
 
 def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.Name):
         return {"true": True, "false": False}.get(node.id, node.id)
     if isinstance(node, ast.Call):
-        return {"kind": _name(node.func), **_keywords(node)}
+        return _once([("kind", _name(node.func)), *_keywords(node).items()])
     if isinstance(node, ast.List | ast.Tuple):
         return [_value(part) for part in node.elts]
     if isinstance(node, ast.Dict):
         if not all(isinstance(key, ast.Name | ast.Constant) for key in node.keys):
             raise ValueError("not a plain key")
-        return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
-    return ast.literal_eval(node)
+        return _once([(_value(key), _value(value)) for key, value in zip(node.keys, node.values, strict=True) if key])
+    value = ast.literal_eval(node)
+    if type(value) not in PLAIN:
+        raise ValueError("bytes, a set, ...")
+    return value
 
 
 # Listing what there is

@@ -19,6 +19,7 @@ class Source:
     """A file, the lines of all that is in it, and what a sweep has put where."""
 
     name: str
+    """Empty, and no lines, for what is in no file."""
     lines: Mapping[Path, int]
     origins: Mapping[Path, Path] = field(default_factory=dict)
     note: str = ""
@@ -31,8 +32,8 @@ class Source:
                 path = (*origin, *path[len(place) :])
         while path and path not in self.lines:
             path = path[:-1]
-        where = f"{self.name}, line {self.lines[path]}" if path else self.name
-        raise BadExperiment(f"{where}: {message}{self.note}")
+        where = f"{self.name}, line {self.lines[path]}: " if path else f"{self.name}: " if self.name else ""
+        raise BadExperiment(f"{where}{message}{self.note}")
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class Place:
             return "an experiment file"
         return f"[{text}]" if isinstance(self.value, dict) else text
 
-    def fail(self, message: str, key: str = "") -> NoReturn:
+    def fail(self, message: str, key: str | None = None) -> NoReturn:
         """The error about this value or, where it has this key, about what is there."""
-        self.source.fail((*self.path, key) if key else self.path, message)
+        self.source.fail(self.path if key is None else (*self.path, key), message)
 
     def table(self) -> "Place":
         """Itself, if it is a table."""
@@ -78,10 +79,12 @@ class Place:
             self.fail(f"{self.name} must be a string, got {self.value!r:.100}")
         return self.value
 
-    def count(self) -> int:
-        """Itself, if it is a whole number of at least 1."""
+    def count(self, most: int) -> int:
+        """Itself, if it is a whole number from 1 to `most`."""
         if type(self.value) is not int or self.value < 1:
             self.fail(f"{self.name} must be a whole number of at least 1, got {self.value!r:.100}")
+        if self.value > most:
+            self.fail(f"{self.name} must be at most {most:,}, got {self.value:,}")
         return self.value
 
     @contextmanager
@@ -92,11 +95,17 @@ class Place:
         except BadExperiment:
             raise
         except SemiBanditError as error:
-            at = error.parameter if isinstance(error, WrongParameter) else self._named_in(str(error))
-            self.fail(str(error), at)
+            if isinstance(error, WrongParameter):
+                self.fail(str(error), error.parameter)
+            first, *others = self._named_in(str(error)) or [None]
+            also = [f"{key}: line {line}" for key in others if key is not None and (line := self._line_of_table(key))]
+            self.fail(f"{error} ({', '.join(also)})" if also else str(error), first)
 
-    def _named_in(self, message: str) -> str:
-        """The key of this table that the message names first."""
+    def _named_in(self, message: str) -> list[str]:
+        """The keys of this table that the message names, in its order."""
         keys = [key for key in self.value if key not in NAMES] if isinstance(self.value, dict) else []
         found = [(match.start(), key) for key in keys if (match := re.search(rf"\b{re.escape(key)}\b", message))]
-        return min(found)[1] if found else ""
+        return [key for _, key in sorted(found)]
+
+    def _line_of_table(self, key: str) -> int | None:
+        return self.source.lines.get((*self.path, key)) if isinstance(self.value[key], dict) else None

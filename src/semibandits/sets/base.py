@@ -11,10 +11,12 @@ from semibandits.errors import BadArgument, InvalidSet, UnknownItem
 from semibandits.types import Items, Weights
 
 
-def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet) -> int:
-    """A whole number of at least 1."""
+def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet, most: int | None = None) -> int:
+    """A whole number of at least 1, and perhaps of at most so many."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise error(f"{name} must be an integer >= 1, got {value!r}")
+    if most is not None and value > most:
+        raise error(f"{name} must be at most {most:,}")
     return int(value)
 
 

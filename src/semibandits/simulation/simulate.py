@@ -18,13 +18,17 @@ from semibandits.errors import BadArgument, EndOfTable
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.engine import Engine
-from semibandits.simulation.machine import cores, processor
+from semibandits.simulation.machine import cores, memory, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
+
+MOST_ROUNDS = 10**12
+"""The longest horizon."""
+MOST_RUNS = 10**9
 
 
 def simulate(
@@ -89,8 +93,8 @@ def simulate(
         classes = any(isinstance(policy, type) for policy in (policies, *listed))
         hint = ": an instance, such as CombUCB1(), is wanted, not the class" if classes else ""
         raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}{hint}")
-    horizon = check_count("horizon", horizon, BadArgument)
-    runs = check_count("runs", runs, BadArgument)
+    horizon = check_count("horizon", horizon, BadArgument, MOST_ROUNDS)
+    runs = check_count("runs", runs, BadArgument, MOST_RUNS)
     regret = _kind(check_choice("regret", regret, RegretKind), problem)
     feedback = check_choice("feedback", feedback, FeedbackKind)
     for policy in listed:
@@ -100,6 +104,7 @@ def simulate(
     recorded = _recorded(record)
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
+    check_memory(problem, len(listed), horizon, runs, rounds, recorded)
     workers = cores() if threads is None else check_count("threads", threads, BadArgument)
     if executor is not None and not hasattr(executor, "submit"):
         raise BadArgument(f"executor must be a concurrent.futures.Executor, got {executor!r:.100}")
@@ -190,6 +195,25 @@ def simulate(
             "seconds_per_round": [_seconds_per_round(taken, horizon) for taken in playing],
         },
     )
+
+
+def check_memory(
+    problem: Problem,
+    policies: int,
+    horizon: int,
+    runs: int,
+    checkpoints: ArrayLike | None = None,
+    record: Iterable[Recorded] = (),
+) -> None:
+    """Raises `BadArgument` where the results of this simulation do not fit into this machine's memory."""
+    sizes = {"counts": 8 * problem.n_items, "sums": 8 * problem.n_items, "solutions": 4 * problem.max_size * horizon}
+    one = 8 * _checkpoints(checkpoints, horizon).size + sum(sizes[name] for name in record)
+    needed = policies * runs * one + (8 * horizon if problem.environment.drifts else 0)
+    if needed > memory():
+        raise BadArgument(
+            f"the results of {runs:,} runs of {horizon:,} rounds with {policies} policies take {needed / 2**30:,.0f} GiB of "
+            f"memory, and this machine has {memory() / 2**30:,.0f}: ask for fewer"
+        )
 
 
 def _kind(regret: RegretKind, problem: Problem) -> RegretKind:

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,7 +64,7 @@ class Store:
                     timed = {"seconds": file["seconds"]} if "seconds" in file else {}
                 count = len(found["regret"])
                 expected = Outcome.empty(task, count).arrays() | {name: np.empty(count) for name in timed}
-            except (OSError, ValueError, EOFError, KeyError, TypeError, MemoryError, zipfile.BadZipFile):
+            except Exception:  # NumPy and zipfile have many for a damaged file
                 continue
             found |= timed
             if _kinds(found) == _kinds(expected):

@@ -38,27 +38,26 @@ def prepare(out: Any) -> Path:
 
 
 def write(folder: Path, parts: Sequence[Part], document: Mapping[str, Any]) -> None:
-    """Everything. What an older reproduction wrote here and this one does not is removed."""
+    """Everything, the claims last. What an older reproduction wrote here and this one does not is removed."""
     from semibandits.experiments.paper.page import report
-    from semibandits.experiments.report.pictures import picture, save
+    from semibandits.experiments.report.pictures import own_style, picture, save
     from semibandits.experiments.tables import write_table
 
-    pictures = {
-        drawing.name: picture(drawing.name, drawing.draw(), drawing.alt)
-        for part in parts
-        for drawing in part.body
-        if isinstance(drawing, Drawing)
-    }
-    former = set(_former(folder) or ())
+    former = _former(folder) or {}
+    tables = {name: columns for part in parts for name, columns in part.tables.items()}
+    drawings = [one for part in parts for one in part.body if isinstance(one, Drawing)]
+    planned = {f"figures/{one.name}.{form}" for one in drawings for form in ("svg", "png")}
+    planned |= {f"data/{name}.{form}" for name in tables for form in ("csv", "parquet")}
     try:
-        _mark(folder, document, former)
-        written = save(folder, pictures.values())
-        for part in parts:
-            for name, columns in part.tables.items():
-                written += write_table(folder / "data", name, columns)
+        with own_style():
+            pictures = {one.name: picture(one.name, one.draw(), one.alt) for one in drawings}
+            _mark(folder, former, planned.union(former.get("files", ())))
+            written = save(folder, pictures.values())
+        for name, columns in tables.items():
+            written += write_table(folder / "data", name, columns)
         files = {path.relative_to(folder).as_posix() for path in written}
         replace_file(folder / "report.html", report(parts, pictures, document).encode())
-        for name in former - files:
+        for name in set(former.get("files", ())) - files:
             with contextlib.suppress(FileNotFoundError):
                 (folder / name).unlink()
         _mark(folder, document, files)
@@ -67,17 +66,18 @@ def write(folder: Path, parts: Sequence[Part], document: Mapping[str, Any]) -> N
 
 
 def _mark(folder: Path, document: Mapping[str, Any], files: set[str]) -> None:
-    text = json.dumps({"kind": KIND, **document, "files": sorted(files)}, indent=1, ensure_ascii=False)
+    text = json.dumps({**document, "kind": KIND, "files": sorted(files)}, indent=1, ensure_ascii=False)
     replace_file(folder / MARKER, text.encode())
 
 
-def _former(folder: Path) -> list[str] | None:
-    """The files of the reproduction that is here; None: there is none."""
+def _former(folder: Path) -> dict[str, Any] | None:
+    """What the marker of the reproduction that is here says, its files first; None: there is none."""
     try:
         marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError, ValueError):
+    except (FileNotFoundError, IsADirectoryError, ValueError, RecursionError):
         return None
     if not isinstance(marker, dict) or marker.get("kind") != KIND:
         return None
     listed = marker.get("files")
-    return [name for name in listed if OURS.fullmatch(str(name))] if isinstance(listed, list) else []
+    files = [name for name in listed if OURS.fullmatch(str(name))] if isinstance(listed, list) else []
+    return {**marker, "files": files}

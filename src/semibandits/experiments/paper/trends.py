@@ -72,11 +72,6 @@ class Trends(NamedTuple):
     """The least and the largest."""
 
     @property
-    def bend_in_items(self) -> tuple[float, float]:
-        """The mean over σ, and its error."""
-        return fits.mean(*zip(*((one.bend, one.bend_error) for one in self.in_items.values()), strict=True))
-
-    @property
     def bend_in_inverse(self) -> tuple[float, float]:
         """The mean over m, and its error."""
         return fits.mean(*zip(*((one.bend, one.bend_error) for one in self.in_inverse.values()), strict=True))
@@ -148,7 +143,7 @@ def claims_of(found: Trends) -> tuple[Claim, ...]:
         Claim(
             "trends",
             "Regret is nearly linear in 1/σ, for every m",
-            f"bend {_percent(bend, bend_error)}; R² ≥ {by_inverse:.4f}",
+            f"bend {_percent(bend, bend_error)} on average; R² ≥ {by_inverse:.4f}",
             f"within ±{100 * MOST_BEND:.0f} %; ≥ {STRAIGHT_IN_SIGMA}",
             by_inverse >= STRAIGHT_IN_SIGMA and abs(bend) <= MOST_BEND,
             "Section 7",

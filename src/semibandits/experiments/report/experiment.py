@@ -12,20 +12,20 @@ from semibandits.experiments.report import sweep
 from semibandits.experiments.report.curves import curves
 from semibandits.experiments.report.items import items
 from semibandits.experiments.report.page import Section, nested, page
-from semibandits.experiments.report.pictures import Gallery, save
+from semibandits.experiments.report.pictures import Gallery, own_style, save
 from semibandits.experiments.report.played import played, provenance, timing
 from semibandits.experiments.report.solutions import find, solutions
 from semibandits.experiments.report.standing import sentence, standings
 from semibandits.files import replace_file
 from semibandits.markup import details, paragraph
 from semibandits.problem import Problem
-from semibandits.sets.drawing import check_axes
 from semibandits.simulation import SimulationResult
 
 MOST_OPEN = 6
 """Points that have a section of their own; more are folded, and drawn more simply."""
 
 
+@own_style()
 def write_report(
     path: str | os.PathLike[str],
     title: str,
@@ -53,6 +53,7 @@ def write_report(
     replace_file(target, text.encode())
 
 
+@own_style()
 def report(
     title: str,
     points: Sequence[Point],
@@ -62,7 +63,6 @@ def report(
     gallery: Gallery | None = None,
 ) -> str:
     """The page that `write_report` writes; its pictures are added to the gallery."""
-    check_axes(None)
     gallery = Gallery() if gallery is None else gallery
     shown = [_check(point) for point in points]
     if not shown:

@@ -39,6 +39,17 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Matplotlib as it comes, whatever its user has set, so that the same figures are the same everywhere."""
+    check_axes(None)
+    from matplotlib import rc_context, rcdefaults
+
+    with rc_context():
+        rcdefaults()
+        yield
+
+
 class Picture:
     """A picture, for a page (`inline`) and as files (`svg`, `png`), which have a white background."""
 
