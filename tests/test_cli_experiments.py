@@ -5,14 +5,14 @@ import json
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 import semibandits as sb
 from semibandits.cli import main
-from semibandits.experiments import comparing, document, named
+from semibandits.experiments import document, named
 from semibandits.experiments.starters import STARTERS
 
 FILE = """
@@ -70,6 +70,11 @@ def answer(*arguments: str) -> dict[str, object]:
     assert result.stderr in ("", SWEPT)
     document: dict[str, object] = json.loads(result.stdout, parse_constant=lambda literal: pytest.fail(literal))
     return document
+
+
+def summary(told: dict[str, Any]) -> list[dict[str, Any]]:
+    (point,) = told["points"]
+    return point["summary"]  # type: ignore[no-any-return]
 
 
 def simulated(sigma: float, *policies: sb.IndexPolicy, seed: int = 3) -> sb.SimulationResult:
@@ -249,31 +254,62 @@ def test_items_that_a_solver_never_chooses(command: list[str]) -> None:
     assert result.stderr.endswith("write uncovered = 'ignore' at the top of the file\n")
 
 
-def test_documents_are_written_as_toml() -> None:
-    written = {
-        "title": 'a "title" with \\ and σ',
-        "runs": 5,
-        "problem": {
-            "set": {"kind": "Paths", "graph": [["a", "b"], ["b", "c d"]], "source": "a", "odd key!": {}},
-            "sense": "min",
-            "big": 1e300,
-            "yes": True,
-        },
-        "policies": [{"name": "CombUCB1", "alpha": 0.1}, {"name": "CTS"}],
-    }
-    assert tomllib.loads(comparing.as_toml(written)) == written
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--horizon", "0"], "error: horizon must be a whole number of at least 1, got 0\n"),
+        (["--runs", "0"], "error: runs must be a whole number of at least 1, got 0\n"),
+        (["--runs", str(10**12)], "error: runs must be at most 1,000,000,000, got 1,000,000,000,000\n"),
+        (["--runs", str(10**26)], "error: runs must be below 2**64\n"),
+        (["--runs", str(10**9)], "GiB of memory"),
+        (["--horizon", str(2**63 - 1)], "error: horizon must be at most 1,000,000,000,000, got 9,223"),
+        (["--horizon", str(10**26)], "error: horizon must be below 2**64\n"),
+        (["--seed", "-1"], "error: a seed is an integer from 0"),
+        (["-p", "OMM"], "error: OMM(init='paper') does not fit: "),
+        (["-p", "CombUCB1:alpha=None"], "error: alpha of policy CombUCB1 must have a value, got None\n"),
+        (["-p", "CombUCB1:name=3"], "error: policy CombUCB1 has no 'name'\n"),
+        (["-p", "CombUCB1:alpha=1,alpha=2"], "error: alpha is given 2 times\n"),
+    ],
+)
+def test_compare_claims_no_folder_before_all_is_checked(arguments: list[str], said: str) -> None:
+    flags = ["-p", "CTS", "--horizon", "10", "--runs", "2", "--out", "kept", "--no-report"]
+    result = invoke("compare", "grid_path:m=1,sigma=0.2", *flags, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert [path.name for path in Path().iterdir()] == ["grid.toml"]
 
 
-def test_an_experiment_of_objects_is_that_of_its_file() -> None:
-    read = document.read("grid.toml")
-    table = tomllib.loads(FILE)
-    table.pop("sweep")
-    plan = read.plans[1]
-    made = comparing.experiment_of({"title": "t", **table}, plan.problem, plan.policies)
-    Path("again.toml").write_text(made.text)
-    again = document.read("again.toml").plans[0]
-    assert np.array_equal(again.problem.means, plan.problem.means)
-    assert list(map(repr, again.policies)) == list(map(repr, plan.policies))
+def test_what_compare_leaves_goes_on() -> None:
+    flags = ["-p", "CTS", "--horizon", "60", "--runs", "5", "--seed", "3", "--out", "kept", "--no-report"]
+    first = answer("compare", "grid_path:m=2,sigma=0.4", *flags)
+    again = answer("run", "kept/experiment.toml", "--out", "kept", "--no-report")
+    assert (first["resumed"], again["resumed"]) == (False, True)
+    assert summary(first) == summary(again)
+
+
+@pytest.mark.parametrize("starter", ["budget", "own_solver"])
+def test_what_compare_leaves_finds_the_files_of_the_other(starter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert invoke("new", starter, "--folder", "there").exit_code == 0
+    flags = ["-p", "CombUCB1", "--horizon", "40", "--runs", "2", "--out", "kept", "--no-report"]
+    compared = invoke("compare", f"there/{starter}.toml", *flags, "--json")
+    assert compared.exit_code == 0, compared.stderr
+    Path("away").mkdir()
+    monkeypatch.chdir("away")
+    again = answer("run", "../kept/experiment.toml", "--out", "../kept", "--no-report")
+    assert again["resumed"]
+    assert summary(again) == summary(json.loads(compared.stdout))
+
+
+def test_compare_on_sets_from_the_command_line() -> None:
+    pairs = "coin_table(feasible=PartitionMatroid(groups=[0, 0, 1], capacities={}), horizon=20)"
+    flags = ["-p", "HYBRID(gamma=None)", "--horizon", "20", "--runs", "2"]
+    feasible = sb.sets.PartitionMatroid([0, 0, 1], {0: 1, 1: 1})
+    problem = sb.problems.coin_table(feasible, horizon=20)
+    expected = sb.simulate(problem, sb.policies.HYBRID(), horizon=20, runs=2, seed=0)
+    told = answer("compare", pairs.format("[[0, 1], [1, 1]]"), *flags)
+    assert told["points"][0]["summary"] == [row._asdict() for row in expected.summary()]  # type: ignore[index]
+    refused = invoke("compare", pairs.format("{0: 1, 1: 1}"), *flags)
+    assert refused.stderr == "error: keys must be words, got 0; a list of pairs, [[0, 1], ...], may do\n"
 
 
 def test_bounds_of_a_file() -> None:

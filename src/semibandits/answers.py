@@ -1,6 +1,7 @@
 """What an oracle is asked and answers, read and checked."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,15 @@ def solve(feasible: FeasibleSet, weights: Weights) -> Items:
     except SemiBanditError:
         raise
     except Exception as error:
-        raise OracleFailed(f"the oracle raised {type(error).__name__}: {error}") from error
+        raise OracleFailed(f"the oracle raised {said(error)}") from error
     raise InfeasibleSolution(f"the oracle returned {items.tolist()!r:.200}, which the set says is not feasible")
+
+
+def said(error: Exception) -> str:
+    """What was raised in the function that was called, by the user's own code perhaps, and where in it."""
+    called = error.__traceback__.tb_next if error.__traceback__ else None
+    where = f" ({Path(called.tb_frame.f_code.co_filename).name}, line {called.tb_lineno})" if called else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def all_solutions(feasible: FeasibleSet, limit: int) -> list[Items] | None:

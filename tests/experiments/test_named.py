@@ -99,6 +99,8 @@ def test_calls_are_read(text: str, name: str, parameters: dict[str, Any]) -> Non
         "", "(", "CombUCB1(", "CombUCB1:", "1", "'CTS'", "a b", "a=1", "CombUCB1:alpha", "CombUCB1:alpha=",
         "CombUCB1(0.5)", "CombUCB1(**x)", "x(y=1)(z=2)", "__import__('os').system('true')", "x(y=[z for z in w])",
         "x(y=1+1j*z)", "x(y=lambda: 1)", "x(y=a.b)", "x(" + "(" * 500, "x(y='\0')", "x(y={**z})", "x(y={[]: 1})",
+        "x(y=1,y=1)", "x(y=Z(a=1,a=2))", "x(y=Z(kind=1))", "x(y={'a': 1, 'a': 2})", "x(y=b'z')", "x(y={1, 2})",
+        "x(y=1j)", f"x(y={2**64})", f"x(y={-(2**64)})", "x(y=0x" + "f" * 5000 + ")", "x(y=" + "9" * 5000 + ")",
     ],
 )  # fmt: skip
 def test_nothing_else_is_read(text: str) -> None:
@@ -110,7 +112,11 @@ def test_nothing_else_is_read(text: str) -> None:
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(1 - 2**64, 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )

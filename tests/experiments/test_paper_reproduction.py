@@ -197,6 +197,7 @@ def test_every_claim_has_a_source_and_numbers(games: Games) -> None:
         ({"only": 7}, "one or more of fig1a, .* got 7"),
         ({"runs": 7}, "at least 8, .* got 7"),
         ({"runs": 0}, "runs must be an integer >= 1, got 0"),
+        ({"runs": 10**20}, "runs must be at most 1,000,000,000"),
         ({"seed": -1}, "seed is an integer from 0"),
         ({"out": 7}, "out must be a folder, got 7"),
     ],

@@ -304,7 +304,9 @@ means = [1, 1, 1]
 [sweep]
 seed = [1, 2]
 """
-    with pytest.raises(SemiBanditError, match=r"^seed = 1: run 0, round \d+: the solver raised OSError: gone"):
+    with pytest.raises(
+        SemiBanditError, match=r"^seed = 1: run 0, round \d+: the solver raised OSError: gone \(mine.py, line \d+\)"
+    ):
         run(of(tmp_path, text, mine_py=mine), tmp_path / "out")
 
 

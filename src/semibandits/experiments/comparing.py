@@ -13,7 +13,6 @@ from semibandits.experiments.assembling import FUNCTIONS
 
 OPTIONS = ("unit", "regret", "feedback", "uncovered")
 """What a file says besides that is as true of other policies, horizons and runs."""
-LARGEST = 2**64
 
 
 def table_of(what: str, text: str, there: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
@@ -42,11 +41,11 @@ def absolute(value: Any, folder: Path) -> Any:
     data = () if "kind" in value or "class" in value else ("file",)
     made = {}
     for key, one in value.items():
-        file, colon, name = str(one).rpartition(":")
+        file, _, name = one.rpartition(":") if isinstance(one, str) else ("", "", "")
         if key in data and isinstance(one, str):
             made[key] = os.path.abspath(folder / one)
         elif key in code and file.endswith(".py"):
-            made[key] = f"{os.path.abspath(folder / file)}{colon}{name}"
+            made[key] = f"{os.path.abspath(folder / file)}:{name}"
         else:
             made[key] = absolute(one, folder)
     return made
@@ -90,14 +89,14 @@ def _inline(value: Any) -> str:
         return _word(value)
     if isinstance(value, bool):
         return str(value).lower()
-    if value is None or (isinstance(value, int) and abs(value) >= LARGEST):
-        raise BadArgument(f"a file cannot hold {'None' if value is None else 'numbers of 2**64 or more'}")
+    if value is None:
+        raise BadArgument("a value was expected, got None")
     return str(value)
 
 
 def _key(name: Any) -> str:
     if not isinstance(name, str):
-        raise BadArgument(f"a name was expected before the colon, got {name!r:.100}; pairs can be lists, [[1, 2]]")
+        raise BadArgument(f"keys must be words, got {name!r:.100}; a list of pairs, [[0, 1], ...], may do")
     return name if name.replace("_", "a").isalnum() and name.isascii() else _word(name)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from semibandits import __version__, rng
 from semibandits.agent import Scale, Uncovered, check_feedback, make_agent
 from semibandits.errors import BadExperiment, SemiBanditError, UncoveredItems, meant
+from semibandits.experiments import named
 from semibandits.experiments.assembling import Assembler
 from semibandits.experiments.place import Place, Source
 from semibandits.experiments.sweep import Axis, Variant, read_axes, variants
@@ -42,7 +43,6 @@ EXECUTORS = {"threads": ("threads",), "processes": ("workers",), "dask": ("addre
 MOST_WORKERS = 10_000
 LONGEST_UNIT = 20
 LONGEST_KEY = 200
-LARGEST = 2**64
 DEEPEST = 50
 """So many tables and lists may be in each other."""
 LONG = 200
@@ -166,8 +166,8 @@ def _check_size(document: dict[str, Any], source: Source) -> None:
             source.fail(path, f"tables and lists may be {DEEPEST} deep in each other, no more")
         if path and isinstance(path[-1], str) and len(path[-1]) > LONGEST_KEY:
             source.fail(path, f"keys have at most {LONGEST_KEY} letters, got {path[-1]!r:.50}...")
-        if type(value) is int and abs(value) >= LARGEST:
-            source.fail(path, "whole numbers must be below 2**64")
+        if type(value) is int and abs(value) >= named.LARGEST:
+            source.fail(path, f"{'.'.join(map(str, path))} must be below 2**64")
         if isinstance(value, dict):
             waiting += (((*path, key), one) for key, one in value.items())
         elif isinstance(value, list):

@@ -26,6 +26,8 @@ ENVIRONMENTS: dict[str, Callable[..., Any]] = {
     "CorrelatedGaussian.equicorrelated": environments.CorrelatedGaussian.equicorrelated,
 }
 
+LARGEST = 2**64
+"""Whole numbers in files and on the command line are smaller."""
 NODES = ("source", "target")
 """Parameters of sets that are single nodes of a graph."""
 PLAIN = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", type(None): "nothing"}
@@ -233,6 +235,8 @@ def _value(node: ast.expr) -> Any:
     value = ast.literal_eval(node)
     if type(value) not in PLAIN:
         raise ValueError("bytes, a set, ...")
+    if isinstance(value, int) and abs(value) >= LARGEST:
+        raise BadArgument("whole numbers must be below 2**64")
     return value
 
 

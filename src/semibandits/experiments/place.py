@@ -97,9 +97,9 @@ class Place:
         except SemiBanditError as error:
             if isinstance(error, WrongParameter):
                 self.fail(str(error), error.parameter)
-            first, *others = self._named_in(str(error)) or [None]
-            also = [f"{key}: line {line}" for key in others if key is not None and (line := self._line_of_table(key))]
-            self.fail(f"{error} ({', '.join(also)})" if also else str(error), first)
+            names = self._named_in(str(error))
+            also = [f"{key}: line {line}" for key in names[1:] if (line := self._line_of_table(key))]
+            self.fail(f"{error} ({', '.join(also)})" if also else str(error), names[0] if names else None)
 
     def _named_in(self, message: str) -> list[str]:
         """The keys of this table that the message names, in its order."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_weights, within
+from semibandits.answers import as_items, check_weights, said, within
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InvalidSet, OracleFailed
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
@@ -177,7 +177,7 @@ class Matroid(MatroidSet):
         try:
             return bool(self._test(items.copy()))
         except Exception as error:
-            raise OracleFailed(f"independent() raised {type(error).__name__}: {error}") from error
+            raise OracleFailed(f"independent() raised {said(error)}") from error
 
     def _joins(self, items: list[int], item: int) -> bool:
         return self._independent(np.array(sorted([*items, item]), dtype=np.int64))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_answer, check_weights, within
+from semibandits.answers import as_items, check_answer, check_weights, said, within
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
 from semibandits.sets.base import check_count, check_restriction, restriction
 from semibandits.sets.built_in import NO_ITEMS, BuiltIn
@@ -114,7 +114,7 @@ class Oracle(BuiltIn):
         try:
             return function(argument)
         except Exception as error:
-            raise OracleFailed(f"{name} raised {type(error).__name__}: {error}") from error
+            raise OracleFailed(f"{name} raised {said(error)}") from error
 
     def _obeys(self, items: Items) -> bool:
         return bool(np.isin(self._include, items).all()) and not np.isin(self._exclude, items).any()

@@ -211,7 +211,7 @@ def check_memory(
     needed = policies * runs * one + (8 * horizon if problem.environment.drifts else 0)
     if needed > memory():
         raise BadArgument(
-            f"the results of {runs:,} runs of {horizon:,} rounds with {policies} policies take {needed / 2**30:,.0f} GiB of "
+            f"the results of {runs:,} runs of each policy, of {horizon:,} rounds, take {needed / 2**30:,.0f} GiB of "
             f"memory, and this machine has {memory() / 2**30:,.0f}: ask for fewer"
         )
 

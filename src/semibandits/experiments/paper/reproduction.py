@@ -74,9 +74,10 @@ def reproduce(
     from semibandits.experiments.paper import folder, plays
     from semibandits.sets.base import check_count
     from semibandits.sets.drawing import check_axes
+    from semibandits.simulation.simulate import MOST_RUNS
 
     names = _check_parts(only)
-    if runs is not None and check_count("runs", runs, BadArgument) < LEAST_RUNS:
+    if runs is not None and check_count("runs", runs, BadArgument, MOST_RUNS) < LEAST_RUNS:
         raise BadArgument(f"runs must be at least {LEAST_RUNS}, for standard errors worth their name, got {runs}")
     settings = plays.settings(rng.check_seed(seed), bool(quick), runs)
     into = None
