@@ -1,9 +1,6 @@
 """The report of any experiment: valid pages, with the numbers that results and learners themselves give."""
 
-import dataclasses
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +11,9 @@ from hypothesis import strategies as st
 import pages
 import results
 import semibandits as sb
-from semibandits.errors import BadArgument, Unsupported
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import curves, items, solutions, standing
-from semibandits.experiments.report.experiment import report, write_report
+from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
 from semibandits.simulation import machine, plots
 
@@ -390,57 +386,3 @@ def test_slow_oracles_are_not_asked_too_often(grid: Point, monkeypatch: pytest.M
     problem = sb.Problem(sb.sets.Oracle(lambda w: [int(w.argmax())], n_items=3, max_size=1), coins(3))
     point = play(problem, sb.policies.CTS(), horizon=5, runs=1)
     assert "would take this oracle about" in curves.curves(point, Gallery("x-"))
-
-
-# Files and bad input
-
-
-@quickly
-def test_the_file_is_written_whole(grid: Point, tmp_path: Path) -> None:
-    simple = Point({}, grid.problem, dataclasses.replace(grid.result, counts=None, sums=None))
-    write_report(tmp_path / "r.html", "T", [simple])
-    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
-    assert (tmp_path / "r.html").read_text(encoding="utf-8") == report("T", [simple])
-    write_report(tmp_path / "r.html", "T", [simple], figures=True)
-    names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert {"regret.svg", "regret.png", "bounds.svg", "bounds.png"} == names
-    with pytest.raises(FileNotFoundError, match="No such folder"):
-        write_report(tmp_path / "none" / "r.html", "T", [simple])
-
-
-def test_bad_points(grid: Point) -> None:
-    with pytest.raises(BadArgument, match="got none"):
-        report("x", [])
-    for wrong in (grid.result, grid.problem, (1, 2, 3), None):
-        with pytest.raises(BadArgument, match=r"a point is Point\(settings, problem, result\)"):
-            report("x", [wrong])  # type: ignore[list-item]
-    with pytest.raises(BadArgument, match="counts of 12 items, but the problem has 3"):
-        report("x", [Point({}, sb.Problem(sb.sets.TopK(3, 1), coins(3)), grid.result)])
-
-
-def test_without_matplotlib_it_says_which_extra(grid: Point, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(Unsupported, match=r"semibandits\[plot\]"):
-        write_report(tmp_path / "r.html", "T", [grid])
-    assert not list(tmp_path.iterdir())
-
-
-def test_pyplot_keeps_nothing(grid: Point) -> None:
-    from matplotlib import pyplot
-
-    try:
-        solutions.solutions(grid, Gallery(), solutions.find(grid))
-        assert pyplot.get_fignums() == []
-    finally:
-        del sys.modules["matplotlib.pyplot"]  # or it would be in use in other tests
-
-
-@quickly
-def test_what_the_user_likes_of_matplotlib_changes_nothing(grid: Point) -> None:
-    import matplotlib
-
-    simple = Point({}, grid.problem, dataclasses.replace(grid.result, counts=None, sums=None))
-    plain = report("T", [simple])
-    with matplotlib.rc_context({"axes.facecolor": "red", "font.size": 30, "text.usetex": True}):
-        assert report("T", [simple]) == plain
-        assert matplotlib.rcParams["font.size"] == 30

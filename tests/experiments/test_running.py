@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from experiment_files import GRID, OWN, of
-from semibandits.errors import BadArgument, BadState, SemiBanditError, StoreFailed, Unsupported
-from semibandits.experiments import numbers, running, starters
+from experiment_files import GRID, of
+from semibandits.errors import BadState, SemiBanditError, StoreFailed, Unsupported
+from semibandits.experiments import numbers, starters
 from semibandits.experiments.document import read
 from semibandits.experiments.running import Finished, run
 from semibandits.simulation.progress import Progress
@@ -361,78 +361,3 @@ def test_very_many_rows_are_the_horizon_only(tmp_path: Path, monkeypatch: pytest
     listed = rows(tmp_path / "out", "regret")
     assert [float(row["regret"]) for row in listed] == finished.points[0].result.regret[:, :, -1].ravel().tolist()
     assert {row["round"] for row in listed} == {"50"}
-
-
-POLICY = """\
-import semibandits as sb
-
-TABLE = [{rate}]
-
-
-class Mine(sb.policies.CombUCB1):
-    RATE = {rate}
-
-    def params(self, game):
-        return (self.RATE * TABLE[0],)
-"""
-
-
-def test_own_code_that_was_changed_plays_again_and_others_do_not(tmp_path: Path) -> None:
-    text = f'{GRID}\n[[policies]]\nclass = "mine.py:Mine"\n'
-    (tmp_path / "mine.py").write_text(POLICY.format(rate=0.1))
-    before = run(of(tmp_path, text), tmp_path / "out").points[0].result
-    (tmp_path / "mine.py").write_text(POLICY.format(rate=5.0))
-    after = run(of(tmp_path, text), tmp_path / "out").points[0].result
-    fresh = run(of(tmp_path, text), tmp_path / "fresh").points[0].result
-    assert np.array_equal(after.regret, fresh.regret)
-    assert not np.array_equal(after.regret[2], before.regret[2])
-    assert len(list((tmp_path / "out").glob("runs/*/*-0.npz"))) == 4  # the first two, and two versions of the third
-
-
-def test_own_code_does_not_end_the_program(tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(
-        "import sys\n\ncalls = []\n\ndef best(weights):\n    calls.append(1)\n"
-        "    if len(calls) > 30:\n        sys.exit(0)\n    return [0, int(weights[1] > weights[2]) + 1]\n"
-    )
-    text = OWN.replace(
-        'kind = "TopK"\nn_items = 4\nk = 2', 'kind = "Oracle"\nfunction = "own.py:best"\nn_items = 3\nmax_size = 2'
-    )
-    text = text.replace("[0.1, 0.9, 0.2, 0.8]", "[0.1, 0.9, 0.2]").replace('"CTS"', '"Random"')
-    with pytest.raises(BadArgument, match=r"must not end the program: sys.exit\(0\)"):
-        run(of(tmp_path, text), tmp_path / "out")
-
-
-def test_only_half_files_of_our_own_are_removed(tmp_path: Path) -> None:
-    out = run(of(tmp_path, GRID), tmp_path / "out").folder
-    for name in (".report.html.0123abcd", "data/.summary.csv.0123abcd", "data/.gitignore", ".gitignore"):
-        (out / name).touch()
-    (out / "data" / ".hidden").mkdir()
-    run(of(tmp_path, GRID), out)
-    left = {path.relative_to(out).as_posix() for path in out.rglob(".*")}
-    assert left == {".lock", ".gitignore", "data/.gitignore", "data/.hidden"}
-
-
-def test_a_folder_of_others_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").touch()
-    with pytest.raises(BadState, match=r"holds no experiment, but other files: thesis.tex"):
-        run(of(tmp_path, GRID), tmp_path / "mine")
-    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
-
-
-def test_a_report_belongs_to_the_numbers_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(path: Path, title: str, points: Any, **about: Any) -> None:
-        path.write_text(title)
-        (path.parent / "figures").mkdir(exist_ok=True)
-        for number in range(len(points)):
-            (path.parent / "figures" / f"{number}.png").touch()
-
-    monkeypatch.setattr(running, "write_report", write)
-    out = tmp_path / "out"
-    run(of(tmp_path, f"{GRID}[sweep]\nproblem.m = [1, 2]\n"), out, report=True)
-    assert len(list(out.glob("figures/*"))) == 2
-    run(of(tmp_path, f"{GRID}[sweep]\nproblem.m = [2]\n"), out, report=True)
-    assert [path.name for path in out.glob("figures/*")] == ["0.png"]
-    assert (out / "report.html").read_text() == "Grid"
-    run(of(tmp_path, f"{GRID}[sweep]\nproblem.m = [2]\n"), out)
-    assert not [*out.glob("report.html"), *out.glob("figures/*")]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from semibandits.cli.base import Refused, json_option, need_matplotlib, no_report_option, seed_option
+from semibandits.cli.base import Refused, json_option, need_matplotlib, no_report_option, seed_option, users_code
 from semibandits.cli.opening import complete_policy, complete_problem, open_problem
 from semibandits.cli.results import play, show
 
@@ -74,13 +74,15 @@ def compare(
         "problem": opened.table,
         "policies": [table_of("policy", text, named.POLICIES) for text in texts],
     }
-    experiment = parse(as_toml(document), "", Path())
+    with users_code():
+        experiment = parse(as_toml(document), "", Path())
     if out is not None:
         play(experiment, out, no_report, as_json)
         return
     (plan,) = experiment.plans
     try:
-        result = simulate(plan.problem, plan.policies, **plan.arguments)
+        with users_code():
+            result = simulate(plan.problem, plan.policies, **plan.arguments)
     except UncoveredItems as error:
         raise Refused(f"{problem}: {as_in_files(error)}") from error
     show([Point({}, plan.problem, result, experiment.unit)], as_json)

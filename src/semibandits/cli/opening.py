@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from semibandits.cli.base import Refused
+from semibandits.cli.base import Refused, users_code
 from semibandits.cli.completing import complete_calls
 from semibandits.cli.tables import lines
 
@@ -35,7 +35,8 @@ def open_problem(text: str) -> Opened:
     if not text.endswith(".toml"):
         table = comparing.absolute(comparing.table_of("problem", text, named.PROBLEMS), Path())
         return Opened(text, named.make_problem(*named.parse_call(text)), table, {})
-    experiment = document.read(text)
+    with users_code():
+        experiment = document.read(text)
     whole = tomllib.loads(experiment.text)
     first = next(sweep.variants(whole, sweep.read_axes(whole, _refuse)))
     swept = ", ".join(f"{name} = {value}" for name, value in first.settings.items() if name.startswith("problem"))
