@@ -64,6 +64,7 @@ def test_live_in_the_units_of_the_user() -> None:
     np.testing.assert_allclose(learner.scores(), expected, rtol=1e-7)
 
 
+@pytest.mark.long
 def test_regret_equals_a_plain_simulation() -> None:
     """With a zeta as small as has an effect in so few rounds."""
 

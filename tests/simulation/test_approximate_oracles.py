@@ -17,6 +17,7 @@ def slopes(regret: NDArray[np.float64], rounds: NDArray[np.int64]) -> NDArray[np
     return late
 
 
+@pytest.mark.long
 def test_the_regret_of_a_greedy_knapsack_is_sublinear() -> None:
     generator = np.random.default_rng(8)
     costs = generator.integers(2, 9, size=10).tolist()

@@ -228,6 +228,7 @@ def test_the_work_space_is_each_runs_own_and_lasts() -> None:
             assert row == ([-1, -1] if call % 10 == 0 else [call % 7, call % 7 + 1])
 
 
+@pytest.mark.long
 def test_nothing_is_allocated_in_machine_code() -> None:
     for name in ("grid", "large top-k", "user's set"):
         engine = Engine(task(PROBLEMS[name], policy()))
