@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets
 from semibandits.simulation import simulate
 from semibandits.testing import check_environment
-from tasks import long
 
 LOSSES = np.random.default_rng(4).random((40, 3))
 world = environments.Adversarial(LOSSES)
@@ -94,7 +93,8 @@ def test_the_shipped_checks_accept_tables() -> None:
     check_environment(environments.Adversarial([[3.0, -2.0]], bounds=(-2, 3)))
 
 
-@pytest.mark.parametrize("sense", ["min", long("max")])
+@pytest.mark.long
+@pytest.mark.parametrize("sense", ["min", "max"])
 def test_regret_is_that_against_the_best_in_hindsight(sense: Any) -> None:
     """Machine code and the plain loop, against sums over the table."""
     losses = np.random.default_rng(8).random((300, 5)) * [1.0, 0.8, 1.0, 0.9, 0.7]

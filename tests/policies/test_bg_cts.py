@@ -83,7 +83,8 @@ def test_regret_beside_a_plain_simulation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("d", "mean", "error"), [(10, 65.16, 1.27), long(50, 204.30, 2.58), long(90, 342.09, 3.77), long(130, 472.29, 4.39)]
+    ("d", "mean", "error"),
+    [long(10, 65.16, 1.27), long(50, 204.30, 2.58), long(90, 342.09, 3.77), long(130, 472.29, 4.39)],
 )
 def test_regret_beside_the_authors_results(d: int, mean: float, error: float) -> None:
     """Two disjoint sets of d/2 items, coins of means 0.7 and 0.9, 10,000 rounds.

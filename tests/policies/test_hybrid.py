@@ -275,6 +275,7 @@ def plain_runs(k: int, gamma: float, horizon: int, runs: int) -> Numbers:
     )
 
 
+@pytest.mark.long
 def test_whole_runs() -> None:
     ours = simulate(top_k(MEANS, 2), HYBRID(), horizon=200, runs=1500, seed=3, engine="compiled")
     agree(ours.regret[0, :, -1], plain_runs(2, 1.0, 200, 400))

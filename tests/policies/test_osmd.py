@@ -288,7 +288,8 @@ def test_extreme_steps_stay_within_the_hull() -> None:
 MEANS = [0.8, 0.7, 0.4, 0.3, 0.2]
 
 
-@pytest.mark.parametrize("kind", ["entropy", long("inf")])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["entropy", "inf"])
 def test_whole_runs(kind: Regulariser) -> None:
     horizon, k, runs = 200, 2, 300
     eta = math.sqrt(2 * k * math.log(5 / k) / (5 * horizon)) if kind == "entropy" else math.sqrt(2 / horizon)

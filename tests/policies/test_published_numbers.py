@@ -32,7 +32,6 @@ from many_plays import near
 from plain_play import agree
 from semibandits import Problem, environments, policies, sets
 from semibandits.simulation import simulate
-from tasks import long
 
 Numbers = NDArray[np.float64]
 
@@ -117,7 +116,8 @@ def beside(problem: Problem, policy: Any, references: Sequence[Reference], runs:
             near(ours[t], mean, error)
 
 
-@pytest.mark.parametrize("who", ["HYBRID", long("CombUCB1")])
+@pytest.mark.long
+@pytest.mark.parametrize("who", ["HYBRID", "CombUCB1"])
 def test_five_of_ten_at_a_glance(who: str) -> None:
     beside(coins(10, 5, 1 / 8), *FIVE_OF_TEN[who], runs=60)
 

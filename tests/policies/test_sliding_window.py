@@ -154,6 +154,7 @@ def test_regret_against_a_plain_simulation(window: int, alpha: float) -> None:
     agree(ours, plain_regrets(window_scores(window, alpha), change=120, horizon=250, runs=1500, seed=1))
 
 
+@pytest.mark.long
 def test_it_recovers_from_a_change_and_combucb1_does_not() -> None:
     changing.check_recovery(policies.SlidingWindow(150, alpha=0.5))
 

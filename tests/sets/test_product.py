@@ -207,7 +207,7 @@ def answer(solver: Solver, weights: Any, max_size: int, work: Arrays | None = No
     return out[:size].tolist()
 
 
-SLOW = {"GraphicMatroid", "LaminarMatroid", "PartitionMatroid", "Assignment", "BMatching"}
+SLOW = {"GraphicMatroid", "LaminarMatroid", "PartitionMatroid", "Assignment", "BMatching", "DagPaths"}
 """To compile; test_engine and the longer campaigns play them."""
 
 

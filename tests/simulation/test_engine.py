@@ -43,6 +43,8 @@ ALIKE = {
     "user's draw",
     "gaussian",
     "costs",
+    "spanning forest",
+    "greedy knapsack",
 }
 """Problems whose machine code is played by others too, or is much like another's."""
 

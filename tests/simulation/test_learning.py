@@ -79,6 +79,8 @@ COST_WORLDS = {
 }
 PLAIN = {"matroid", "MILP", "intersection"}
 ALIKE = {
+    "assignment",
+    "partition",
     "paths",
     "at most k",
     "laminar",
@@ -182,6 +184,7 @@ def by_density(weights: list[float]) -> Solution:
     return tuple(sorted(chosen)) if sum(weights[item] for item in chosen) >= weights[single] else (single,)
 
 
+@pytest.mark.long
 def test_the_greedy_knapsack_keeps_its_promise() -> None:
     feasible = sets.GreedyKnapsack(COSTS, 7)
     means = means_of(World(feasible, []))
