@@ -81,12 +81,13 @@ FIRST_ASK = "import semibandits as sb; sb.Learner({feasible}, sb.policies.CombUC
 def start() -> None:
     """From nothing to the first decision."""
     numpy_only = fresh_process("import numpy", cold=False)
-    imported = fresh_process(EVERYTHING, cold=False)
+    imported, used = (fresh_process(code, cold=False) for code in ("import numpy, semibandits", EVERYTHING))
     helped = fresh_process(HELP, cold=False)
     print(f"import numpy, in a fresh process                  {numpy_only * 1e3:8.1f} ms")
     print(
-        f"all of semibandits adds                           {(imported - numpy_only) * 1e3:8.1f} ms  (goal: under 150)"
+        f"import semibandits adds                           {(imported - numpy_only) * 1e3:8.1f} ms  (goal: under 150)"
     )
+    print(f"all that is public, once it is used, adds         {(used - numpy_only) * 1e3:8.1f} ms")
     print(f"semibandits --help, in a fresh process            {helped * 1e3:8.1f} ms  (goal: under 150)")
     for feasible in ("sb.sets.TopK(1000, 10)", "sb.sets.Enumerated([[0, 1], [2]])", "sb.sets.GridPaths(8)"):
         code = FIRST_ASK.format(feasible=feasible)
