@@ -108,8 +108,8 @@ def test_errors_say_what_was_found(tmp_path: Path) -> None:
         Learner.load(path, sets.TopK(5, 2))
     with pytest.raises(errors.BadState, match="saved with the policy CombUCB1, got Other"):
         Learner.load(path, grid, Other())
-    path.write_text(text.replace('"version":1', '"version":2'))
-    with pytest.raises(errors.BadState, match="has version 2; this release reads version 1"):
+    path.write_text(text.replace('"version":2', '"version":3'))
+    with pytest.raises(errors.BadState, match="has version 3; this release reads versions 1 and 2"):
         Learner.load(path, grid)
     path.write_text(text.replace("semibandits.learner", "semibandits.other"))
     with pytest.raises(errors.BadState, match=r"holds 'semibandits\.other'"):

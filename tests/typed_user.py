@@ -31,9 +31,16 @@ def live() -> int:
     learner.observe(by_label)
     learner.observe([0, 1], np.array([1.0, 2.0]))
     learner.save("state.json")
-    loaded = sb.Learner.load("state.json", OneOf(3))
+    loaded = sb.Learner.load("state.json", OneOf(3), labels=["c", "a", "b"], same_items=False)
     best: float = float(loaded.estimates[loaded.best()].sum())
     return learner.tell(decision.id, by_label) + learner.tell(decision.id, by_item) + round(best)
+
+
+def solvers() -> list[sb.sets.Oracle]:
+    return [
+        sb.sets.Oracle(lambda weights: [int(weights.argmax())], 3, 1),
+        sb.sets.Oracle(minimise=lambda costs: [int(costs.argmin())], n_items=3, max_size=1, signed=False),
+    ]
 
 
 def experiment() -> float:

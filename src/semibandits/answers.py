@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.errors import BadWeights, InfeasibleSolution, OracleFailed, SemiBanditError
+from semibandits.indexed import check_order
 from semibandits.types import FeasibleSet, Items, Weights, up_to_date
 
 
 def check_weights(weights: ArrayLike, n_items: int) -> Weights:
     """Weights as a finite float64 vector, one per item."""
+    check_order("weights", weights)
     try:
         w = np.asarray(weights)
     except ValueError as error:

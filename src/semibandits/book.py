@@ -6,9 +6,10 @@ from collections import OrderedDict
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits.answers import check_answer
-from semibandits.errors import BadArgument, UnknownDecision
+from semibandits.errors import BadArgument, UnknownDecision, UnknownItem
 from semibandits.inputs import Inputs
 from semibandits.state import SavedDecision, SavedLearner, restored_array, saved_array
 from semibandits.types import Items, Note, Weights
@@ -35,6 +36,15 @@ class Record:
         if self.weights is None:
             return self.items
         return self.items[np.isnan(self.weights)] if self.weights.size == self.items.size else self.items[:0]
+
+    def positions(self, id: str, items: Items, inputs: Inputs) -> NDArray[np.int64]:
+        """Where these items are among the decision's."""
+        positions = np.searchsorted(self.items, items)
+        known = positions < self.items.size
+        known[known] = self.items[positions[known]] == items[known]
+        if not known.all():
+            raise UnknownItem(f"not part of decision {id}: {', '.join(inputs.names(items[~known]))!s:.200}")
+        return positions
 
 
 class Book:

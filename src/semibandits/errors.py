@@ -76,6 +76,10 @@ class OracleFailed(SemiBanditError, RuntimeError):
     """The user's solver raised an exception; it is this error's `__cause__`."""
 
 
+class MinimisingOracle(SemiBanditError, ValueError):
+    """A solver that must maximise answers as one that minimises; the message shows by which answers."""
+
+
 class Unsupported(SemiBanditError):
     """What was asked for cannot be done with this set, policy or installation, for the reason given."""
 

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 from semibandits.errors import BadArgument, BadWeights, UnknownItem
+from semibandits.indexed import check_order, index_of
 from semibandits.types import Bounds, Items, Weights
+
+TRUTH = {bool, np.bool_}
 
 
 class Inputs:
@@ -15,7 +18,7 @@ class Inputs:
     def __init__(self, n_items: int, bounds: Bounds, labels: Sequence[str] | None) -> None:
         self.n_items = n_items
         self.bounds = bounds
-        self.labels = None if labels is None else _check_labels(labels, n_items)
+        self.labels = None if labels is None else check_labels(labels, n_items)
         self._item_of = {label: item for item, label in enumerate(self.labels or ())}
 
     def names(self, items: Iterable[int]) -> list[str]:
@@ -43,36 +46,41 @@ class Inputs:
         return np.array([self.item(name) for name in names], dtype=np.int64)
 
     def unavailable(self, available: Any) -> Items:
-        """All items but these, which are given by name or as a mask."""
-        if isinstance(available, list) and available and {bool, np.bool_}.issuperset(map(type, available)):
-            available = np.array(available)
-        if isinstance(available, np.ndarray) and available.dtype == np.bool_:
-            if available.shape != (self.n_items,):
-                raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {available.shape}")
-            return np.flatnonzero(~available)
-        mask = np.ones(self.n_items, dtype=bool)
-        mask[self.items(available)] = False
-        return np.flatnonzero(mask)
+        """All items but these, which are given by name, or as a mask: in the order of the items, or by name too."""
+        names, values = _named(available) or (None, available)
+        if not isinstance(values, np.ndarray | str | bytes) and isinstance(values, Iterable):
+            values = list(values)
+        mask = np.zeros(self.n_items, dtype=bool)
+        if _are_truths(values):
+            if len(values) != self.n_items or np.ndim(values) != 1:
+                raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {np.shape(values)}")
+            mask[slice(None) if names is None else self._once(names)] = values
+        elif isinstance(available, Mapping):
+            raise BadArgument(f"available, by name, must be True or False for every item, got {available!r:.200}")
+        else:
+            mask[self.items(values)] = True
+        return np.flatnonzero(~mask)
 
     def weights(self, weights: Any, items: Items) -> Weights:
-        """Finite numbers within the bounds, one for each of these items, as a new array."""
+        """Finite numbers within the bounds, one for each of these items, as a new array. True is 1, False 0."""
         count = len(items)
         expected = f"expected {count} weight{'' if count == 1 else 's'}"
         if isinstance(weights, np.ma.MaskedArray):
             raise BadWeights("weights must all be there, got a masked array")
         if not isinstance(weights, np.ndarray):
-            if isinstance(weights, str | bytes | Set) or not isinstance(weights, Iterable):
+            flat = isinstance(weights, Iterable) and getattr(weights, "ndim", 1) == 1
+            if isinstance(weights, str | bytes | Set) or not flat:
                 raise BadWeights(f"{expected} in the order of the items, got {weights!r:.200}")
             weights = list(weights)
-            if not {bool, np.bool_}.isdisjoint(map(type, weights)):
-                raise BadWeights(f"weights must be numbers, got a truth value in {weights!r:.200}")
+            if not TRUTH.isdisjoint(map(type, weights)) and not _are_truths(weights):
+                raise BadWeights(f"weights must be numbers, got a truth value among them: {weights!r:.200}")
         try:
             values = np.asarray(weights)
         except ValueError as error:
             raise BadWeights(f"{expected}, got {weights!r:.200}") from error
         if values.shape != (count,):
             raise BadWeights(f"{expected}, got {len(values) if values.ndim == 1 else weights!r:.200}")
-        if count and values.dtype.kind not in "fiu":
+        if count and values.dtype.kind not in "fiub":
             raise BadWeights(f"weights must be numbers, got {weights!r:.200}")
         values = values.astype(np.float64)
         inside = (values >= self.bounds[0]) & (values <= self.bounds[1])
@@ -98,12 +106,55 @@ class Inputs:
             raise BadWeights(f"the sum of {size} weights must be from {least} to {most}, got {told}")
         return told
 
-    def pairs(self, names: list[Any], weights: list[Any]) -> tuple[Items, Weights]:
-        """A mapping's keys and values: every item at most once."""
+    def by_name(self, weights: Any) -> tuple[Items, Weights] | None:
+        """What a mapping, or a vector with an index, says of which items, each at most once; None: it is neither."""
+        pairs = _named(weights)
+        if pairs is None:
+            return None
+        items = self._once(pairs[0])
+        return items, self.weights(pairs[1], items)
+
+    def observations(self, items: Any, weights: Any) -> tuple[Items, Weights]:
+        """Aligned items and weights, an item as often as one likes; or, without weights, both in one."""
+        pairs = _named(items)
+        if (pairs is None) if weights is None else isinstance(items, Mapping):
+            raise BadArgument("give items and weights, or one mapping from items to weights")
+        if weights is None and pairs is not None:
+            numbers = self._once(pairs[0]) if isinstance(items, Mapping) else self.items(pairs[0])
+            return numbers, self.weights(pairs[1], numbers)
+        plain = isinstance(items, np.ndarray | str | bytes) or not isinstance(items, Iterable)
+        listed = items if plain else list(items)
+        numbers, index = self.items(listed), index_of(weights)
+        alike = [pairs[0]] if pairs else [list(listed), list(range(numbers.size))]
+        if index is not None and index not in alike:
+            raise BadArgument(
+                f"items and weights do not belong together: the items are {items!r:.100}, and the weights have the "
+                f"index {index!r:.100}. Give the weights alone, to go by their index, or their values (.to_numpy())"
+            )
+        return numbers, self.weights(weights, numbers)
+
+    def _once(self, names: list[Any]) -> Items:
         items = self.items(names)
         if np.unique(items).size < items.size:
-            raise UnknownItem(f"an item is given twice, by number and by label: {names!r:.200}")
-        return items, self.weights(weights, items)
+            raise UnknownItem(f"an item is given twice: {names!r:.200}")
+        return items
+
+
+def _named(values: Any) -> tuple[list[Any], list[Any]] | None:
+    """Names and values of a mapping, or of a vector with an index; None: it is neither."""
+    if isinstance(values, np.ndarray):
+        return None
+    if isinstance(values, Mapping):
+        return list(values), list(values.values())
+    index = index_of(values)
+    return None if index is None else (index, list(values))
+
+
+def _are_truths(values: Any) -> bool:
+    """Whether these are truth values, all of them, and there are any."""
+    if isinstance(values, np.ndarray):
+        return bool(values.dtype == np.bool_)
+    return isinstance(values, list) and bool(values) and TRUTH.issuperset(map(type, values))
 
 
 def check_confidence(confidence: Any) -> None:
@@ -111,7 +162,8 @@ def check_confidence(confidence: Any) -> None:
         raise BadArgument(f"confidence must be between 0 and 1, got {confidence!r:.100}")
 
 
-def _check_labels(labels: Any, n_items: int) -> tuple[str, ...]:
+def check_labels(labels: Any, n_items: int) -> tuple[str, ...]:
+    check_order("labels", labels)
     ordered = isinstance(labels, Iterable) and not isinstance(labels, str | bytes | Set | Mapping)
     names = tuple(labels) if ordered else ()
     if len(names) != n_items or not all(isinstance(name, str) for name in names):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits import rng, saving, showing, state
+from semibandits import matching, rng, saving, showing, state
 from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
 from semibandits.answers import solve
 from semibandits.book import Book, Record, saved_decision
@@ -22,10 +22,10 @@ from semibandits.errors import (
     SemiBanditError,
     UncoveredItems,
     UnknownDecision,
-    UnknownItem,
     Unsupported,
 )
 from semibandits.inputs import Inputs, check_confidence
+from semibandits.probing import probed
 from semibandits.problem import check_signs
 from semibandits.types import (
     Bounds,
@@ -82,6 +82,8 @@ class Learner:
         self._sense: Sense = check_choice("sense", sense, Sense)
         self._bounds = check_bounds(bounds)
         check_signs(feasible, self._bounds, self._sense)
+        self._probes = probed(feasible, self._sense)
+        self._known_by: list[str] | None = None
         self._scale = Scale.of(self._bounds, self._sense)
         self._inputs = Inputs(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
         self._seed = rng.check_seed(seed)
@@ -127,11 +129,12 @@ class Learner:
                 raise UnknownDecision(f"decision {id} was cancelled")
             if self._feedback == "bandit":
                 return self._tell_sum(id, record, self._inputs.sum(weights, record.items.size))
-            if not isinstance(weights, np.ndarray) and isinstance(weights, Mapping):
-                items, values = self._inputs.pairs(list(weights), list(weights.values()))
+            pairs = self._inputs.by_name(weights)
+            if pairs is not None:
+                items, values = pairs
                 order = np.argsort(items)
                 items, values = items[order], values[order]
-                found = self._positions(id, record, items)
+                found = record.positions(id, items, self._inputs)
                 positions = found if record.items.size else None
             else:
                 items, values = record.items, self._inputs.weights(weights, record.items)
@@ -210,13 +213,7 @@ class Learner:
         with self._lock:
             if self._feedback == "bandit":
                 raise Unsupported("observe() takes weights of items, and this learner has feedback='bandit'")
-            if isinstance(items, Mapping) == (weights is not None):
-                raise BadArgument("give items and weights, or one mapping from items to weights")
-            if isinstance(items, Mapping):
-                numbers, values = self._inputs.pairs(list(items), list(items.values()))
-            else:
-                numbers = self._inputs.items(items)
-                values = self._inputs.weights(weights, numbers)
+            numbers, values = self._inputs.observations(items, weights)
             if numbers.size:
                 self._agent.learn_logged(self._round, numbers, self._scale.to_unit(values))
 
@@ -320,6 +317,7 @@ class Learner:
                 feedback=self._feedback,
                 outstanding=[saved_decision(record, True) for record in self._book.outstanding.values()],
                 finished=[saved_decision(record, False) for record in self._book.finished.values()],
+                fingerprint=self._fingerprint(),
                 **saving.saved_agent(self._agent),
             )
 
@@ -331,37 +329,39 @@ class Learner:
         policy: IndexPolicy | Policy | None = None,
         *,
         uncovered: Uncovered | None = None,
+        labels: Sequence[str] | None = None,
+        same_items: bool = False,
     ) -> "Learner":
         """The saved learner, with the same set; a policy of the user's own must be given again.
 
         It goes on where the saved one stopped: the same next decisions, the same outstanding feedback. A policy of the
         same kind with other parameters, or another choice of `uncovered`, takes the place of the saved one.
+
+        Items are matched by name where the file and the set (or `labels`) have names: they may be in another order now.
+        Otherwise the set must be the one it was saved with, as far as that can be seen; `same_items=True` insists
+        that every item has the number it had, whatever names and set say.
         """
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
         if policy is not None:
             check_policy(policy)
         saved = state.read(path)
-        if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
-            raise BadState(
-                f"{path} was saved with n_items={saved.n_items}, max_size={saved.max_size}; "
-                f"{feasible!r} has n_items={feasible.n_items}, max_size={feasible.max_size}"
-            )
         try:
+            match = matching.match(saved, feasible, labels, same_items)
+            saving.check_fits(saved, feasible)
             learner = cls(
                 feasible,
-                saving.restored_policy(saved.policy) if policy is None else policy,
+                saving.restored_policy(saved.policy, match.order is not None) if policy is None else policy,
                 sense=saved.sense,  # type: ignore[arg-type]
                 bounds=saved.bounds,
-                labels=saved.labels,
+                labels=match.labels,
                 seed=saved.seed,
                 uncovered=saved.uncovered if uncovered is None else uncovered,  # type: ignore[arg-type]
                 feedback=saved.feedback,
             )
-            given = saving.saved_policy(learner._agent.policy)
-            if given.name != saved.policy.name or (given.parameters is None) != (saved.policy.parameters is None):
-                raise BadArgument(f"it was saved with the policy {saved.policy.name}, got {policy!r}")
-            learner._restore(saved)
+            matching.check_match(match, saved, learner._fingerprint)
+            saving.check_same_kind(learner._agent.policy, saved.policy)
+            learner._restore(saved if match.order is None else matching.renumbered(saved, match.order, learner._agent))
         except (SemiBanditError, TypeError, ValueError, OverflowError) as error:
             raise BadState(f"{path} cannot be loaded: {error}") from error
         return learner
@@ -374,20 +374,17 @@ class Learner:
             saving.check_note(self._agent, record)
             self._count_pending(record.waiting(), 1)
 
+    def _fingerprint(self) -> list[str]:
+        """By which the set is known again."""
+        if self._known_by is None:
+            self._known_by = matching.fingerprint_of(self._feasible, self._sense, self._probes)
+        return self._known_by
+
     # Bookkeeping
 
     def _decision(self, id: str, record: Record) -> Decision:
         labels = () if self._inputs.labels is None else tuple(self._inputs.names(record.items))
         return Decision(id, record.round, record.items, labels)
-
-    def _positions(self, id: str, record: Record, items: Items) -> NDArray[np.int64]:
-        positions = np.searchsorted(record.items, items)
-        known = positions < record.items.size
-        known[known] = record.items[positions[known]] == items[known]
-        if not known.all():
-            foreign = self._inputs.names(items[~known])
-            raise UnknownItem(f"not part of decision {id}: {', '.join(foreign)!s:.200}")
-        return positions
 
     _repr_html_ = showing.learner_html
 

@@ -11,6 +11,7 @@ import numpy as np
 from semibandits import showing
 from semibandits.answers import solve
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
+from semibandits.probing import probed
 from semibandits.sets.base import check_items
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total
 
@@ -91,6 +92,7 @@ class Problem:
     @cached_property
     def optimum(self) -> Items:
         """A*: the oracle's answer on the means."""
+        probed(self.feasible, self.sense)
         items = solve(self.feasible, self.signed_means).copy()
         items.setflags(write=False)
         return items

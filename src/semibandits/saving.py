@@ -11,7 +11,7 @@ from semibandits.book import Record
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import Inputs
 from semibandits.moves import Moved, remade
-from semibandits.types import IndexPolicy, Items, Policy, Weights
+from semibandits.types import FeasibleSet, IndexPolicy, Items, Policy, Weights
 
 
 def saved_policy(policy: Any) -> state.SavedPolicy:
@@ -26,11 +26,30 @@ def saved_policy(policy: Any) -> state.SavedPolicy:
     return state.SavedPolicy(name, values)
 
 
-def restored_policy(saved: state.SavedPolicy) -> IndexPolicy | Policy:
+def restored_policy(saved: state.SavedPolicy, reordered: bool) -> IndexPolicy | Policy:
+    """The policy in the file; `reordered` tells that its items have other numbers there."""
     kind = getattr(policies, saved.name, None) if saved.name in policies.__all__ else None
     if saved.parameters is None or not (isinstance(kind, type) and issubclass(kind, IndexPolicy | Policy)):
         raise BadArgument(f"the policy {saved.name} cannot be made from a file: pass it as policy=")
+    if reordered and any(isinstance(value, list) for value in saved.parameters.values()):
+        raise BadArgument(
+            f"its items are in another order now, and the parameters of {saved.name} are by item: pass it as policy="
+        )
     return kind(**saved.parameters)
+
+
+def check_fits(saved: state.SavedLearner, feasible: FeasibleSet) -> None:
+    if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
+        raise BadArgument(
+            f"it was saved with n_items={saved.n_items}, max_size={saved.max_size}; "
+            f"{feasible!r} has n_items={feasible.n_items}, max_size={feasible.max_size}"
+        )
+
+
+def check_same_kind(policy: IndexPolicy | Policy, saved: state.SavedPolicy) -> None:
+    given = saved_policy(policy)
+    if given.name != saved.name or (given.parameters is None) != (saved.parameters is None):
+        raise BadArgument(f"it was saved with the policy {saved.name}, got {policy!r}")
 
 
 def saved_agent(agent: IndexAgent | PolicyAgent) -> dict[str, Any]:

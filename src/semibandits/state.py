@@ -15,7 +15,9 @@ from semibandits.errors import BadArgument, BadState, Unsupported
 from semibandits.files import replace_file
 
 FORMAT = "semibandits.learner"
-VERSION = 1
+VERSION = 2
+READ = (1, 2)
+"""In files of version 1 there is no fingerprint."""
 DAMAGE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 """What decoding raises on bytes that are no such file."""
 
@@ -80,6 +82,8 @@ class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     feedback: Literal["semi", "bandit"] = "semi"
     state: list[SavedArray] | None = None
     """Of a policy that chooses whole solutions."""
+    fingerprint: list[str] = []
+    """By which the set is known again."""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -106,8 +110,9 @@ def read(path: str | os.PathLike[str]) -> SavedLearner:
         raise BadState(f"{path} is not a saved learner, or was cut short ({len(data)} bytes): {error}") from error
     if file.format != FORMAT:
         raise BadState(f"{path} holds {file.format!r:.100}, expected {FORMAT!r}")
-    if file.version != VERSION:
-        raise BadState(f"{path} has version {file.version}; this release reads version {VERSION}")
+    if file.version not in READ:
+        known = " and ".join(map(str, READ))
+        raise BadState(f"{path} has version {file.version}; this release reads versions {known}")
     if hashlib.sha256(bytes(file.learner)).hexdigest() != file.checksum:
         raise BadState(f"{path} was damaged or edited: its checksum does not match")
     try:

@@ -97,6 +97,12 @@ class FeasibleSet(ABC):
     labels: tuple[str, ...] = ()
     """The items' names, where the set knows any: a learner uses them unless it is given others."""
 
+    @property
+    def foreign(self) -> bool:
+        """Whether code from outside of this package finds the solutions: then it is tried out before it is used."""
+        owner = next(one for one in type(self).__mro__ if "argmax" in vars(one))
+        return "argmax" in vars(self) or owner.__module__.partition(".")[0] != __name__.partition(".")[0]
+
     @abstractmethod
     def argmax(self, weights: ArrayLike) -> Items:
         """The feasible solution of largest total weight; ties are broken the same way every time."""
@@ -319,6 +325,9 @@ class Policy(ABC):
     """What to say to those who do not know it."""
     verified: ClassVar[bool] = False
     """True: what it chooses is feasible by construction; others are checked."""
+    by_item: ClassVar[tuple[str, ...] | None] = None
+    """The fields of a state, a named tuple, that hold a number for each item or each two of them, if the others do not
+    depend on the order of the items: then a saved learner can be loaded onto the same items in another order."""
 
     def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
         """Raises where this policy cannot play on that set."""

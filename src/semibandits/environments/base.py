@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import BadArgument
+from semibandits.indexed import check_order
 from semibandits.rng import uniform
 from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Scalar, Weights
 
 
 def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
     """A non-empty finite float64 vector; a single number stands for n_items equal ones."""
+    check_order(name, values)
     try:
         numbers = np.asarray(values)
     except ValueError as error:

@@ -18,7 +18,7 @@ from semibandits.types import Environment, FeasibleSet, IndexPolicy, Policy
 
 PER_ITEM = ("means", "low", "high", "a", "b", "sigma", "groups")
 """Parameters of environments that are one value per item, where they are lists."""
-FUNCTIONS = {"Oracle": ("function", "contains"), "Matroid": ("independent",), "Custom": ("sample",)}
+FUNCTIONS = {"Oracle": ("function", "minimise", "contains"), "Matroid": ("independent",), "Custom": ("sample",)}
 """Parameters that are the user's own functions."""
 
 

@@ -10,7 +10,7 @@ and, in the end, θ̄ ← θ̄ + e (y - φ'θ̄) / a_d.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,8 @@ class CombLin(Moved):
     features: ArrayLike
     lam: float = 1.0
     sigma: float = 0.5
+
+    by_item: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         by_feature = _checked(self.features)

@@ -55,6 +55,7 @@ class COMBAND(Moved):
 
     feedback: ClassVar[FeedbackKind] = "bandit"
     needs_note: ClassVar[bool] = True
+    by_item: ClassVar[tuple[str, ...]] = ("estimates",)
     instead_of_horizon: ClassVar[str] = ": give eta= or gamma="
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -73,6 +73,8 @@ class ESCB(Moved):
     c: float = 4.0
     steps: int = 1_000
     init: Begin = "all"
+
+    by_item: ClassVar[tuple[str, ...]] = ("counts", "sums")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "method", check_choice("method", self.method, Method))

@@ -60,6 +60,7 @@ class FPL(Moved):
 
     needs_note = True
     instead_of_horizon: ClassVar[str] = ": give eta=, such as sqrt((log(L/K) + 1) / (2 L n)) for some n rounds"
+    by_item: ClassVar[tuple[str, ...]] = ("losses",)
 
     def __post_init__(self) -> None:
         if self.eta is not None:

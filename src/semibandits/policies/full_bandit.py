@@ -58,6 +58,7 @@ class FullBandit(Moved):
     lam: float
 
     feedback: ClassVar[FeedbackKind] = "bandit"
+    by_item: ClassVar[tuple[str, ...]] = ("theta", "inverse")
 
     @abstractmethod
     def width(self, game: Game) -> tuple[float, float, float]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class HYBRID(FromHull):
     """
 
     gamma: float | None = None
+
+    by_item: ClassVar[tuple[str, ...]] = ("losses",)
 
     def __post_init__(self) -> None:
         if self.gamma is not None:

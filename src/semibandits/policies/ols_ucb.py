@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,6 +76,8 @@ class OLSUCB(Moved):
     lam: float = 0.1
     width: float = 2.0
     init: Begin = "all"
+
+    by_item: ClassVar[tuple[str, ...]] = ("sums", "together", "firsts", "products")
 
     def __post_init__(self) -> None:
         if self.covariance is not None:

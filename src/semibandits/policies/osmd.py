@@ -71,6 +71,7 @@ class OSMD(FromHull):
     eta: float | None = None
 
     instead_of_horizon: ClassVar[str] = ": give eta=, or take HYBRID, which needs no horizon"
+    by_item: ClassVar[tuple[str, ...]] = ("point",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regulariser", check_choice("regulariser", self.regulariser, Regulariser))

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,36 +13,74 @@ from semibandits.sets.base import check_count, check_restriction, restriction
 from semibandits.sets.built_in import NO_ITEMS, BuiltIn
 from semibandits.types import Items, Weights
 
+Solve: TypeAlias = Callable[[Any], Iterable[int]]
+"""From a vector of weights, or costs, to the items of a best solution."""
+
 
 class Oracle(BuiltIn):
-    """Any Python callable that maximises: `function(weights) -> items`.
+    """Any Python callable that maximises, `function(weights) -> items`, or one that minimises, `minimise(costs)`.
+
+    The latter is handed the weights negated, and so the costs themselves where a learner has `sense="min"`.
 
     Every answer is checked before it is used: known items, none twice, at most `max_size`, and feasible by `contains`
     where the user gives it. A wrong one raises `InfeasibleSolution`, an exception inside the solver `OracleFailed`.
 
-    `ratio` < 1 declares an approximate solver; `signed=False` one that needs weights <= 0, such as a shortest-path
-    algorithm that is given negated costs.
+    `ratio` < 1 declares an approximate solver; `signed=False` one that needs weights <= 0, that is costs >= 0, such as
+    a shortest-path algorithm.
 
     `restrict` (and so `ask(available=...)`, gaps, ...) adds a reward or penalty to the items' weights that outweighs
     all others, after one call of the solver to see that anything is left.
 
-    >>> cheapest = Oracle(lambda weights: [int(weights.argmax())], n_items=3, max_size=1)
+    Learners and simulations ask a solver for a few solutions before the first round: one that does the opposite of what
+    it should is found out by its own answers (`MinimisingOracle`).
+
+    >>> cheapest = Oracle(minimise=lambda costs: [int(costs.argmin())], n_items=3, max_size=1)
     >>> cheapest.argmax([-5.0, -2.0, -9.0])
     array([1])
     """
 
+    foreign = True
+
+    @overload
     def __init__(
         self,
-        function: Callable[[Any], Iterable[int]],
+        function: Solve,
         n_items: int,
         max_size: int,
         ratio: float = 1.0,
         contains: Callable[[Any], bool] | None = None,
         *,
         signed: bool = True,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        *,
+        minimise: Solve,
+        n_items: int,
+        max_size: int,
+        ratio: float = 1.0,
+        contains: Callable[[Any], bool] | None = None,
+        signed: bool = True,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        function: Solve | None = None,
+        n_items: Any = None,
+        max_size: Any = None,
+        ratio: float = 1.0,
+        contains: Callable[[Any], bool] | None = None,
+        *,
+        signed: bool = True,
+        minimise: Solve | None = None,
     ) -> None:
-        if not callable(function):
-            raise BadArgument(f"the solver must be callable, got {function!r}")
+        if (function is None) == (minimise is None):
+            raise BadArgument("give one solver: a function that maximises, or minimise=, one that minimises")
+        solver = minimise if function is None else function
+        if not callable(solver):
+            raise BadArgument(f"the solver must be callable, got {solver!r}")
         if contains is not None and not callable(contains):
             raise BadArgument(f"contains must be callable, got {contains!r}")
         self.n_items = check_count("n_items", n_items)
@@ -55,7 +93,8 @@ class Oracle(BuiltIn):
         if not isinstance(signed, bool):
             raise BadArgument(f"signed must be True or False, got {signed!r:.100}")
         self.signed = signed
-        self._function = function
+        self._function: Solve = solver
+        self._minimises = minimise is not None
         self._contains = contains
         self._include: Items = NO_ITEMS
         self._exclude: Items = NO_ITEMS
@@ -64,7 +103,9 @@ class Oracle(BuiltIn):
         w = check_weights(weights, self.n_items).copy()
         if not self.signed and (w > 0.0).any():
             item = int(np.argmax(w))
-            raise Unsupported(f"this solver needs weights <= 0 (signed=False), got {w[item]} for item {item}")
+            raise Unsupported(
+                f"this solver needs weights <= 0, costs negated (signed=False), got {w[item]} for item {item}"
+            )
         if self._include.size or self._exclude.size:
             with np.errstate(over="ignore"):
                 penalty = 4.0 * float(np.abs(w).sum()) or 1.0  # outweighs every difference between two solutions
@@ -72,6 +113,8 @@ class Oracle(BuiltIn):
                 raise BadWeights(f"weights up to {np.abs(w).max()} are too large for a restricted solver")
             w[self._include] += penalty
             w[self._exclude] -= penalty
+        if self._minimises:
+            w = 0.0 - w
         items = check_answer(self._call("the solver", self._function, w), self.n_items, self.max_size)
         if self._contains is not None and not self._call("contains()", self._contains, items.copy()):
             raise InfeasibleSolution(
@@ -129,6 +172,7 @@ class Oracle(BuiltIn):
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__name__", type(self._function).__name__)
+        name = f"minimise={name}" if self._minimises else name
         kind = "" if self.ratio == 1.0 else f", ratio={self.ratio}"
         kind += ", restricted" if self._include.size or self._exclude.size else ""
         return f"Oracle({name}, n_items={self.n_items}, max_size={self.max_size}{kind})"

@@ -64,6 +64,10 @@ class Product(BuiltIn):
         self.matroid = all(block.matroid for block in blocks)
 
     @property
+    def foreign(self) -> bool:
+        return super().foreign or any(block.foreign for block in self.blocks)
+
+    @property
     def promised(self) -> bool:  # type: ignore[override]
         return all(block.promised for block in self.blocks)
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits import rng
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable
+from semibandits.probing import probed
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.engine import Engine
@@ -114,6 +115,8 @@ def simulate(
     if last is not None and horizon > last:
         raise EndOfTable(f"horizon {horizon} was asked of {problem.environment!r}, which ends with round {last}")
 
+    if problem.environment.drifts:  # elsewhere the optimum has tried the solver out
+        probed(problem.feasible, problem.sense)
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded, feedback) for policy in listed]
     _ = tasks[0].references() if tasks[0].drifts else tasks[0].reference  # what fails does so here, once

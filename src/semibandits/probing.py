@@ -1,0 +1,119 @@
+"""A user's solver tried out before anything depends on it: does it maximise, and what does it answer?"""
+
+import hashlib
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from semibandits import rng
+from semibandits.answers import solve
+from semibandits.errors import MinimisingOracle, SemiBanditError
+from semibandits.types import FeasibleSet, Items, Sense, Weights, total
+
+PAIRS = 4
+"""As many pairs of opposite weights a solver is asked, or fewer if it is slow."""
+SLOW = 0.5
+"""Seconds after which no further pair is asked."""
+QUICK = 0.1
+"""Seconds after which nothing more is asked."""
+HALVES = 40
+CLEAR = 0.01
+"""A solution counts as worse if it loses so much of what the weights can differ by; less may be a solver's accuracy."""
+_SEED = 2015
+
+
+class Probe(NamedTuple):
+    """Weights, and what the oracle answered."""
+
+    weights: Weights
+    items: Items
+
+
+def probed(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
+    """What a set with a user's solver answers to a few weights; of other sets nothing is asked.
+
+    Raises `MinimisingOracle` where each answer is the worst of all of them for the very weights it was given for.
+    """
+    if not feasible.foreign:
+        return []
+    for number, block in enumerate(getattr(feasible, "blocks", ())):  # of a product: the wrong one among right ones
+        try:
+            probed(block, sense)
+        except SemiBanditError as error:
+            error.say_where(f"block {number}")
+            raise
+    probes = ask(feasible, sense)
+    answers = [probe.items for probe in probes]
+    if probes[0].weights.max() > 0.0 and all(np.array_equal(items, answers[0]) for items in answers):
+        answers += _opposite(feasible, probes[0])
+    _check(feasible, probes, answers)
+    return probes
+
+
+def ask(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
+    """The same questions every time; how many depends on how quickly they are answered.
+
+    The weights are from 0 to 1, as in the initialisation; from -1 to 0 where they are costs, negated. First come pairs,
+    of which one is high where the other is low. Then half of the items are asked for at a time, to see them all.
+    """
+    shift = 0.0 if sense == "max" and feasible.signed else -1.0
+    items = np.arange(feasible.n_items, dtype=np.uint64)
+    probes: list[Probe] = []
+    started = time.perf_counter()
+    for number in range(1, PAIRS + HALVES + 1):
+        if probes and time.perf_counter() - started > (SLOW if number <= PAIRS else QUICK):
+            break
+        key = rng.key(_SEED, 0, number, rng.WORLD)
+        u = rng.uniform(key, items)
+        half = np.where(rng.uniform(key, items, 1) < 0.5, 1.0 - 0.05 * u, 0.5 * u)
+        if number <= PAIRS:
+            probes += [Probe(weights, solve(feasible, weights)) for weights in (u + shift, 1.0 - u + shift)]
+            continue
+        try:
+            probes.append(Probe(half + shift, solve(feasible, half + shift)))
+        except SemiBanditError:  # which a round may never meet
+            break
+    return probes
+
+
+def fingerprint(probes: list[Probe]) -> list[str]:
+    """By which the same set is known again: a digest of each answer."""
+    return [hashlib.sha256(probe.items.astype("<i8").tobytes()).hexdigest()[:16] for probe in probes]
+
+
+def _opposite(feasible: FeasibleSet, probe: Probe) -> list[Items]:
+    """What is answered to negative weights, where positive ones make no difference. Not all solvers take them."""
+    try:
+        return [solve(feasible, -probe.weights)]
+    except SemiBanditError:
+        return []
+
+
+def _check(feasible: FeasibleSet, probes: list[Probe], answers: list[Items]) -> None:
+    worst: tuple[float, Probe, Items] | None = None
+    for probe in probes:
+        own = total(probe.weights, probe.items)
+        values = [total(probe.weights, items) for items in answers]
+        best = int(np.argmax(values))
+        if min(values) < own - 1e-9 * (1.0 + abs(own)):
+            return
+        apart = float(np.abs(probe.weights[np.setxor1d(probe.items, answers[best])]).sum())
+        loss = values[best] - own
+        promised = own >= feasible.ratio * values[best] if own >= 0.0 else own * feasible.ratio >= values[best]
+        if loss > CLEAR * apart and not promised and (worst is None or loss > worst[0]):
+            worst = loss, probe, answers[best]
+    if worst is not None:
+        _, probe, better = worst
+        raise MinimisingOracle(
+            f"{feasible!r} must maximise, and seems to minimise. Asked for the solution of largest total weight, with "
+            f"weights {_shown(probe.weights)}, it answered {probe.items.tolist()!r:.100}, worth "
+            f"{total(probe.weights, probe.items):.4g}; but its own answer to other weights, {better.tolist()!r:.100}, "
+            f"is worth {total(probe.weights, better):.4g}. One that minimises is wrapped as "
+            "sets.Oracle(minimise=solver, ...)"
+        )
+
+
+def _shown(weights: Weights) -> str:
+    shown = ", ".join(f"{weight:.2f}" for weight in weights[:8])
+    return f"[{shown}{', ...' if weights.size > 8 else ''}]"
