@@ -158,11 +158,12 @@ def test_a_slow_solver_is_asked_less(monkeypatch: pytest.MonkeyPatch) -> None:
     oracle = sets.Oracle(lambda weights: asked.append(1) or [int(weights.argmax())], 3, 1)
     monkeypatch.setattr(probing, "SLOW", 0.0)
     monkeypatch.setattr(probing, "QUICK", 0.0)
-    few = probing.fingerprint(probing.probed(oracle, "max"))
+    few = probing.fingerprint(oracle, "max", probing.probed(oracle, "max"))
     assert len(asked) == len(few) == 2
     monkeypatch.setattr(probing, "QUICK", np.inf)
     monkeypatch.setattr(probing, "SLOW", np.inf)
-    assert probing.fingerprint(probing.probed(oracle, "max"))[:2] == few
+    many = probing.fingerprint(oracle, "max", probing.probed(oracle, "max"))
+    assert (many[:2], len(many)) == (few, 2 * probing.PAIRS + probing.HALVES)
 
 
 def test_what_a_solver_raises_is_said_at_once() -> None:

@@ -1,5 +1,6 @@
 """A saved learner and the set it is loaded onto: are the items the same, and which is which?"""
 
+import contextlib
 import hashlib
 import json
 import re
@@ -89,14 +90,11 @@ def check_match(found: Match, saved: SavedLearner, fingerprint: Callable[[], lis
 
 def fingerprint_of(feasible: FeasibleSet, sense: Sense, probes: list[probing.Probe]) -> list[str]:
     """A digest of the set, where it can be written down; else one for each of its oracle's answers."""
-    if not probes:
-        try:
-            spec: Any = feasible.to_spec()  # type: ignore[attr-defined]
-        except (Unsupported, AttributeError):
-            probes = probing.ask(feasible, sense)
-        else:
+    if not feasible.foreign:
+        with contextlib.suppress(Unsupported, AttributeError):
+            spec = feasible.to_spec()  # type: ignore[attr-defined]
             return [EXACT + hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()]
-    return probing.fingerprint(probes)
+    return probing.fingerprint(feasible, sense, probes)
 
 
 def renumbered(saved: SavedLearner, order: NDArray[np.int64], agent: IndexAgent | PolicyAgent) -> SavedLearner:

@@ -43,7 +43,7 @@ def probed(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
         except SemiBanditError as error:
             error.say_where(f"block {number}")
             raise
-    probes = ask(feasible, sense)
+    probes = ask_pairs(feasible, sense)
     answers = [probe.items for probe in probes]
     if probes[0].weights.max() > 0.0 and all(np.array_equal(items, answers[0]) for items in answers):
         answers += _opposite(feasible, probes[0])
@@ -51,35 +51,52 @@ def probed(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
     return probes
 
 
-def ask(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
-    """The same questions every time; how many depends on how quickly they are answered.
-
-    The weights are from 0 to 1, as in the initialisation; from -1 to 0 where they are costs, negated. First come pairs,
-    of which one is high where the other is low. Then half of the items are asked for at a time, to see them all.
-    """
-    shift = 0.0 if sense == "max" and feasible.signed else -1.0
-    items = np.arange(feasible.n_items, dtype=np.uint64)
+def ask_pairs(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
+    """Weights from 0 to 1, as in the initialisation, or from -1 to 0 where they are costs, negated; in pairs, of which
+    one is high where the other is low."""
     probes: list[Probe] = []
     started = time.perf_counter()
-    for number in range(1, PAIRS + HALVES + 1):
-        if probes and time.perf_counter() - started > (SLOW if number <= PAIRS else QUICK):
-            break
-        key = rng.key(_SEED, 0, number, rng.WORLD)
-        u = rng.uniform(key, items)
-        half = np.where(rng.uniform(key, items, 1) < 0.5, 1.0 - 0.05 * u, 0.5 * u)
-        if number <= PAIRS:
-            probes += [Probe(weights, solve(feasible, weights)) for weights in (u + shift, 1.0 - u + shift)]
-            continue
+    while len(probes) < 2 * PAIRS and not (probes and time.perf_counter() - started > SLOW):
+        u = _uniform(feasible, len(probes) + 1)
+        low = _lowest(feasible, sense)
+        probes += [Probe(weights, solve(feasible, weights)) for weights in (u + low, 1.0 - u + low)]
+    return probes
+
+
+def ask_halves(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
+    """Half of the items are asked for at a time, to see them all; fewer times if that takes long, or fails."""
+    probes: list[Probe] = []
+    started = time.perf_counter()
+    while len(probes) < HALVES and time.perf_counter() - started < QUICK:
+        number = 2 * PAIRS + len(probes) + 1
+        u, wanted = _uniform(feasible, number), _uniform(feasible, number, draw=1) < 0.5
+        weights = np.where(wanted, 1.0 - 0.05 * u, 0.5 * u) + _lowest(feasible, sense)
         try:
-            probes.append(Probe(half + shift, solve(feasible, half + shift)))
+            probes.append(Probe(weights, solve(feasible, weights)))
         except SemiBanditError:  # which a round may never meet
             break
     return probes
 
 
-def fingerprint(probes: list[Probe]) -> list[str]:
-    """By which the same set is known again: a digest of each answer."""
-    return [hashlib.sha256(probe.items.astype("<i8").tobytes()).hexdigest()[:16] for probe in probes]
+def fingerprint(feasible: FeasibleSet, sense: Sense, probes: list[Probe]) -> list[str]:
+    """A digest of each answer: to the pairs, of which some may be known, and then to the halves.
+
+    The questions are the same every time, but how many are asked depends on how quickly they are answered.
+    """
+    known = probes or ask_pairs(feasible, sense)
+    if len(known) == 2 * PAIRS:
+        known = known + ask_halves(feasible, sense)
+    return [hashlib.sha256(probe.items.astype("<i8").tobytes()).hexdigest()[:16] for probe in known]
+
+
+def _lowest(feasible: FeasibleSet, sense: Sense) -> float:
+    return 0.0 if sense == "max" and feasible.signed else -1.0
+
+
+def _uniform(feasible: FeasibleSet, number: int, draw: int = 0) -> Weights:
+    items = np.arange(feasible.n_items, dtype=np.uint64)
+    numbers: Weights = rng.uniform(rng.key(_SEED, 0, number, rng.WORLD), items, draw)
+    return numbers
 
 
 def _opposite(feasible: FeasibleSet, probe: Probe) -> list[Items]:

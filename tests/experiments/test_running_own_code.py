@@ -40,7 +40,7 @@ def test_own_code_that_was_changed_plays_again_and_others_do_not(tmp_path: Path)
 def test_own_code_does_not_end_the_program(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "import sys\n\ncalls = []\n\ndef best(weights):\n    calls.append(1)\n"
-        "    if len(calls) > 30:\n        sys.exit(0)\n    return [0, int(weights[1] > weights[2]) + 1]\n"
+        "    if len(calls) > 30:\n        sys.exit(0)\n    return [0, int(weights[2] > weights[1]) + 1]\n"
     )
     text = OWN.replace(
         'kind = "TopK"\nn_items = 4\nk = 2', 'kind = "Oracle"\nfunction = "own.py:best"\nn_items = 3\nmax_size = 2'

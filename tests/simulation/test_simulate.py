@@ -245,12 +245,12 @@ class Stumbling:
 
 def test_errors_name_run_and_round(monkeypatch: pytest.MonkeyPatch) -> None:
     coins = environments.Bernoulli([0.2, 0.5, 0.9])
-    problem = Problem(sets.Oracle(Stumbling(1 + 100 + 57), 3, 1), coins)  # one call for the optimum
+    problem = Problem(sets.Oracle(Stumbling(9 + 100 + 57), 3, 1), coins)  # nine calls for the optimum
     with pytest.raises(errors.OracleFailed, match=r"run 1, round 58: the solver raised ZeroDivisionError") as caught:
         simulate(problem, ucb, horizon=100, runs=3, seed=0, threads=1)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
-    problem = Problem(sets.Oracle(Stumbling(1 + 2 + 57), 3, 1), coins)  # two more to see how long it takes
+    problem = Problem(sets.Oracle(Stumbling(9 + 2 + 57), 3, 1), coins)  # two more to see how long it takes
     with pytest.raises(errors.OracleFailed, match=r"run \d, round 58: .*ZeroDivisionError"):
         simulate(problem, ucb, horizon=100, runs=3, seed=0, threads=2)
 
