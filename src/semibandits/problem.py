@@ -71,6 +71,11 @@ class Problem:
 
     @property
     def means(self) -> Weights:
+        if self.environment.hindsight:
+            raise Unsupported(
+                f"{self.environment!r} is a sequence, which has no means of its own, and so no optimum and no gaps: "
+                "ask those of problem.at(round), or of a world that resamples the rows, environments.Table(rows)"
+            )
         if self.environment.drifts:
             raise Unsupported(
                 f"the means of {self.environment!r} change from round to round, and so do the optimum and the gaps: "

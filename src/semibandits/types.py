@@ -202,7 +202,7 @@ class Environment(ABC):
     drifts: bool = False
     """True: the means change from round to round, and `means(round)` is a method."""
     hindsight: bool = False
-    """True: an adversary's world, in which regret is measured against the best fixed solution in hindsight."""
+    """True: a sequence by no law, recorded or an adversary's. Regret is against the best solution in hindsight."""
     batched: bool = False
     """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
     tables: Arrays = ()

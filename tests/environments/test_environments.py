@@ -123,7 +123,7 @@ def test_table_in_recorded_order_ends() -> None:
     assert world.weights(1, 99, np.array([1])).tolist() == [1.0]
     with pytest.raises(errors.EndOfTable, match="round 3 was asked of a table with rows for rounds 1 to 2"):
         world.weights(3, 0)
-    with pytest.raises(errors.EndOfTable, match="round 0"):
+    with pytest.raises(errors.BadArgument, match="integer >= 1, got 0"):
         world.weights(0, 0)
 
 

@@ -36,7 +36,7 @@ PROBLEMS = {
         "min",
     ),
     "tied": Problem(sets.TopK(4, 2), environments.Bernoulli([0.7, 0.5, 0.5, 0.5])),
-    "table": Problem(sets.TopK(5, 3), environments.Table(np.random.default_rng(1).random((400, 5)), order="recorded")),
+    "table": Problem(sets.TopK(5, 3), environments.Table(np.random.default_rng(1).random((400, 5)))),
     "custom": Problem(sets.TopK(5, 2), environments.Custom(hops, [0.3, 0.5, 0.6, 0.2, 0.85], (0.0, 1.0))),
     "loop": Problem(sets.Oracle(lambda w: np.argsort(-w)[:2], 5, 2), environments.Bernoulli([0.1, 0.3, 0.5, 0.7, 0.9])),
 }

@@ -242,8 +242,14 @@ def test_correlated_items_have_no_lower_bound_of_independent_ones() -> None:
         assert not titles(Problem(sets.TopK(3, 1), world), "lower", None)
 
 
+class Ending(environments.Bernoulli):
+    """A user's world that says when it ends."""
+
+    last_round = 10
+
+
 def test_rounds_that_are_not_drawn() -> None:
-    problem = Problem(sets.TopK(2, 1), environments.Table([[0.5, 0.25]] * 10, order="recorded"))
+    problem = Problem(sets.TopK(2, 1), Ending([0.5, 0.25]))
     assert not theory.bounds(problem, 10).of("upper")
 
 

@@ -1,17 +1,15 @@
 """Weights that an adversary fixed beforehand."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.environments.base import check_bounds
-from semibandits.environments.table import Table
-from semibandits.errors import BadArgument, EndOfTable
-from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights
+from semibandits.environments.table import InOrder
+from semibandits.errors import BadArgument
+from semibandits.types import Bounds, Weights
 
 
-class Adversarial(Environment):
+class Adversarial(InOrder):
     """An oblivious adversary: a table of what every item weighs in every round, by no law at all.
 
     Row t-1 of `losses`, an array (rounds, items), is what everybody sees in round t, in every run; after the last row
@@ -24,51 +22,11 @@ class Adversarial(Environment):
     (array([1. , 0.5]), array([0.5 , 0.75]), 2)
     """
 
-    drifts = True
-    hindsight = True
-
     def __init__(self, losses: ArrayLike, bounds: Bounds = (0.0, 1.0)) -> None:
         self.bounds = check_bounds(bounds)
         self.losses = _check_losses(losses, self.bounds)
         self.last_round, self.n_items = self.losses.shape
         self.tables = (self.losses,)
-
-    @staticmethod
-    def mean(round: Scalar, item: Scalar, tables: Arrays) -> Scalar:
-        """The weight of this item in this round."""
-        return tables[0][round - 1, item]
-
-    @staticmethod
-    def draw(round: Scalar, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
-        return tables[0][round - 1, item]
-
-    def drawing(self) -> DrawFunction:
-        return type(self).draw
-
-    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
-        row = self.means(round)
-        return row if items is None else row[items]
-
-    def means(self, round: int) -> Weights:  # type: ignore[override]
-        """The weights of this round."""
-        row: Weights = self.losses[self._row(round)]
-        return row
-
-    def at(self, round: int) -> Table:
-        """The world that is in every round as this one is in `round`."""
-        return Table(self.means(round)[None, :], self.bounds)
-
-    def average(self, rounds: int) -> Weights:
-        """The mean of the weights over rounds 1 to `rounds`."""
-        average: Weights = np.clip(self.losses[: self._row(rounds) + 1].mean(axis=0), *self.bounds)
-        return average
-
-    def _row(self, round: Any) -> int:
-        if isinstance(round, bool) or not isinstance(round, int | np.integer) or round < 1:
-            raise BadArgument(f"a round is an integer >= 1, got {round!r:.100}")
-        if round > len(self.losses):
-            raise EndOfTable(f"round {round} was asked of a table with rows for rounds 1 to {len(self.losses)}")
-        return int(round) - 1
 
     def __repr__(self) -> str:
         return f"Adversarial({len(self.losses)} rounds, {self.n_items} items)"

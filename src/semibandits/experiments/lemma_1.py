@@ -89,6 +89,7 @@ def measure(problem: Problem, *, horizon: int, runs: int, seed: int) -> Decompos
     """
     if not isinstance(problem, Problem):
         raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
+    _ = problem.means  # there are none where they drift
     if problem.feasible.ratio < 1.0:
         raise Unsupported(f"Lemma 1 needs an exact oracle; this one has ratio={problem.feasible.ratio}")
     seed = rng.check_seed(seed)

@@ -96,11 +96,10 @@ def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind =
     if not isinstance(feasible, FeasibleSet) or not isinstance(world, Environment | None):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
     horizon = None if horizon is None else rounds("horizon", horizon)
-    against_us = world is not None and world.hindsight
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
-        return _for_sums(feasible, against_us)
-    if against_us:
-        return _for_an_adversary(feasible, horizon)
+        return _for_sums(feasible, world is not None and world.hindsight)
+    if world is not None and world.hindsight:
+        return _for_an_adversary(feasible, horizon or world.last_round)
     if world is not None and world.drifts:
         starts = [int(start) for start in getattr(world, "starts", ())]
         n = horizon or 2 * (starts or [UNKNOWN])[-1]

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from semibandits.answers import solve
-from semibandits.environments import Adversarial, Drifting
+from semibandits.environments import Drifting
+from semibandits.environments.table import InOrder
 from semibandits.problem import Problem
 from semibandits.types import Items, Weights, means_in, total
 
-KNOWN = (Adversarial, Drifting)
+KNOWN = (InOrder, Drifting)
 """Worlds whose means in many rounds can be had at once."""
 CELLS = 1 << 18
 TIE = 1e-12

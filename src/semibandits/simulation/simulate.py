@@ -59,8 +59,8 @@ def simulate(
     `regret="expected"` adds up the gaps of the chosen solutions, `"realised"` what the optimum would have earned more
     with the weights as drawn. Where the oracle is approximate, both measure against its own answer on the means, and
     `"ratio"` against what it promises, `problem.target`. In a world that drifts, `"dynamic"` (what `"expected"` stands
-    for there) measures against the best solution of every round, and `"static"` (what it stands for against an
-    adversary) against the one that is best for the means averaged over the horizon.
+    for there) measures against the best solution of every round, and `"static"` (what it stands for in a sequence:
+    `Adversarial`, or a `Table` in recorded order) against the one that is best for the means averaged over the horizon.
 
     `feedback="bandit"` shows the policies nothing but the sum of the chosen items' weights: for those that can learn
     from it. They can be had with `"semi"` too, where they are given the sum beside others that see every item.
@@ -225,7 +225,8 @@ def _kind(regret: RegretKind, problem: Problem) -> RegretKind:
         return regret
     if regret in ("realised", "ratio"):
         raise BadArgument(
-            f"regret must be 'dynamic' or 'static' in a world that drifts, {problem.environment!r}, got {regret!r}"
+            f"regret must be 'dynamic' or 'static' in a world that drifts or is a sequence, {problem.environment!r}, "
+            f"got {regret!r}"
         )
     if regret == "expected":
         return "static" if problem.environment.hindsight else "dynamic"
