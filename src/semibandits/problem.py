@@ -15,6 +15,11 @@ from semibandits.probing import probed
 from semibandits.sets.base import check_items
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total
 
+TIE = 1e-12
+"""So much of the span of the weights solutions may differ by and count as tied."""
+EPSILON = float(np.finfo(np.float64).eps)
+COARSE = 1e-6
+"""Where rounding makes more of the span than this, gaps may drown in it."""
 SEARCH_LIMIT = 20_000
 """How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
 
@@ -137,10 +142,29 @@ class Problem:
             raise Unsupported(f"the best solution of {self.feasible!r} is not known: pass true_optimum=")
         return total(self.means, solve(exact(), self.signed_means))
 
-    @property
+    @cached_property
     def tolerance(self) -> float:
-        """Gaps up to this, 1e-12·max(1, |f*|), are taken for rounding: the solutions are tied."""
-        return 1e-12 * max(1.0, abs(self._best))
+        """Gaps up to this are taken for rounding: the solutions are tied.
+
+        1e-12 of the span hi - lo of the weights' bounds or, if that is more, of the distance of f* from what the
+        optimum would be worth if all weights were as close to 0 as the bounds allow: for bounds (0, 1) that is
+        1e-12·max(1, |f*|). Far from 0 it is what the rounding of the sums can make.
+        """
+        lo, hi = self.bounds
+        return max(TIE * max(hi - lo, abs(total(self.signed_means - self._offset, self.optimum))), self._rounding)
+
+    @property
+    def _offset(self) -> float:
+        """What the oracle maximises has at least this size in all items, where the bounds keep it away from 0."""
+        nearest = float(np.clip(0.0, *self.bounds))
+        return nearest if self.sense == "max" else -nearest
+
+    @property
+    def _rounding(self) -> float:
+        """What may be made of a gap by rounding the means, and sums of as many as are worth f*, far from 0."""
+        if self._offset == 0.0:
+            return 0.0
+        return EPSILON * min(float(self.max_size), self._best / self._offset) * abs(self._best)
 
     def value(self, items: Iterable[int]) -> float:
         """f(A, w̄): the expected total weight (or cost) of these items."""
@@ -158,7 +182,7 @@ class Problem:
         """Δ_{e,min}: for every item the least gap of a strictly suboptimal solution that contains it.
 
         NaN for the items of `optimum`, inf where no strictly suboptimal solution contains the item. Gaps up to
-        `tolerance` count as ties.
+        `tolerance` count as ties. `Unsupported` where the weights are so far from 0 that rounding hides gaps.
         """
         self._need_exact_oracle()
         runner_up = self.feasible.runner_up_with_each(self.signed_means, self.tolerance)
@@ -170,6 +194,7 @@ class Problem:
                 gaps[item] = self._least_gap(self.feasible.restrict(include=(int(item),)))
         self._need_exact_oracle()  # it may have reached its limits on the way
         gaps[self.optimum] = np.nan
+        self._need_more_than_rounding(gaps)
         gaps.setflags(write=False)
         return gaps
 
@@ -195,6 +220,21 @@ class Problem:
     def _need_exact_oracle(self) -> None:
         if self.feasible.ratio < 1.0:
             raise Unsupported(f"gaps need an exact oracle; this one has ratio={self.feasible.ratio}")
+
+    @property
+    def _coarse(self) -> bool:
+        """Whether rounding may hide gaps that matter."""
+        lo, hi = self.bounds
+        return self._rounding > COARSE * (hi - lo)
+
+    def _need_more_than_rounding(self, gaps: Weights) -> None:
+        """Whether an item has nothing to lose cannot be told by sums that are too coarse to show it."""
+        lo, hi = self.bounds
+        if self._coarse and np.setdiff1d(np.flatnonzero(np.isinf(gaps)), self.feasible.uncovered()).size:
+            raise Unsupported(
+                f"the gaps cannot be told from rounding: the weights are between {lo} and {hi}, so far from 0 that "
+                f"their sums are known to {self.tolerance:.2g} only; move them closer to 0"
+            )
 
     def _least_gap(self, feasible: FeasibleSet) -> float:
         """The least gap above the tolerance in this set.

@@ -36,10 +36,12 @@ class Explanation:
     apart: float | None
     """How many times as large as `unavoidable` `guaranteed` is."""
     bounds: Bounds
+    tolerance: float
+    """Gaps up to this count as ties (`Problem.tolerance`)."""
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON can say it; a gap that does not exist is null."""
-        plain = ("n_items", "max_size", "optimal_size", "several_optima", "ratio", "horizon", "guaranteed")
+        plain = ("n_items", "max_size", "optimal_size", "several_optima", "ratio", "horizon", "guaranteed", "tolerance")
         gaps = {name: _finite(getattr(self, name)) for name in ("min_gap", "max_gap")}
         return {
             **{name: getattr(self, name) for name in plain},
@@ -73,11 +75,12 @@ class Explanation:
         if self.min_gap is None:
             return "The gaps are out of reach."
         if _finite(self.min_gap) is None:
-            return "No solution is worse than the optimum, but for rounding: there is nothing to lose."
+            return f"No solution is worse than the optimum by more than {self.tolerance:.2g}: there is nothing to lose."
+        coarse = f" Gaps up to {self.tolerance:.2g} count as ties." if self.tolerance > 1e-4 * self.min_gap else ""
         if self.min_gap == self.max_gap:
-            return f"Every suboptimal solution is worse by {self.min_gap:.4g}."
+            return f"Every suboptimal solution is worse by {self.min_gap:.4g}.{coarse}"
         worst = "out of reach" if self.max_gap is None else f"worse by {self.max_gap:.4g}"
-        return f"The best of the suboptimal solutions is worse by {self.min_gap:.4g}, the worst is {worst}."
+        return f"The best of the suboptimal solutions is worse by {self.min_gap:.4g}, the worst is {worst}.{coarse}"
 
     def _guarantee(self) -> str:
         after = f"After {_many(self.horizon, 'round')}"
@@ -141,6 +144,7 @@ def explain(problem: Problem, horizon: int = 100_000) -> Explanation:
         unavoidable,
         guaranteed / unavoidable if unavoidable else None,
         found,
+        problem.tolerance,
     )
 
 

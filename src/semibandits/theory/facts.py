@@ -103,7 +103,8 @@ class Facts:
     @cached_property
     def several_optima(self) -> bool | None:
         """Whether other solutions are as good as `optimum`, inside it or not."""
-        return _or_none(self._other_optimum) if self.exact_oracle else None
+        found = _or_none(self._other_optimum) if self.exact_oracle else None
+        return None if found and self.problem._coarse else found
 
     def _other_optimum(self) -> bool:
         problem, feasible = self.problem, self.problem.feasible
