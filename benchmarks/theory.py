@@ -23,6 +23,14 @@ def slate(n_items: int, k: int) -> sb.Problem:
     return sb.Problem(sb.sets.TopK(n_items, k), sb.environments.Bernoulli(np.random.default_rng(0).random(n_items)))
 
 
+def roads(side: int) -> sb.Problem:
+    """A grid of streets in both directions: to find the gaps of its paths is hard."""
+    nodes = [(x, y) for x in range(side) for y in range(side)]
+    ways = [(a, b) for a in nodes for b in nodes if abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1]
+    costs = np.random.default_rng(0).random(len(ways))
+    return sb.Problem(sb.sets.Paths(ways, nodes[0], nodes[-1]), sb.environments.Bernoulli(costs), "min")
+
+
 def item_by_item(problem: sb.Problem) -> float:
     """Σ max |A \\ A*| / Δ_A, one restricted oracle after the other."""
     outside = np.ones(problem.n_items)
@@ -58,6 +66,9 @@ def upper_bounds(repeats: int) -> Table:
             }
         )
         table.goals.append(Goal(f"L = {n_items:,}: seconds for all bounds", all_bounds, 1.0))
+    problem = roads(28)
+    (left_out,) = in_turn([timed(lambda: sb.theory.bounds(problem, [1e4, 1e5]))], repeats)
+    table.goals.append(Goal(f"a road network, L = {problem.n_items:,}: seconds, gaps left out", left_out, 3.0))
     return table
 
 

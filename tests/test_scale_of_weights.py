@@ -14,7 +14,7 @@ from semibandits import Problem, environments, errors, problems, sets, theory
 
 eighths = st.integers(0, 8).map(lambda i: i / 8)  # many ties
 MEANS = np.array([0.9, 0.7, 0.6, 0.3, 0.1])
-SAME_SIZE = ["TopK", "KPaths", "GridPaths", "GraphicMatroid", "PartitionMatroid", "Assignment", "Oracle", "Enumerated"]
+SAME_SIZE = ["TopK", "KPaths", "GridPaths", "GraphicMatroid", "PartitionMatroid", "Assignment", "Oracle"]
 
 
 def world(means: Any, bounds: tuple[float, float]) -> environments.Table:
@@ -59,17 +59,14 @@ def test_gaps_have_the_unit_of_the_weights(family: str, data: st.DataObject, pow
 @given(data=st.data(), power=st.floats(0.0, 12.0))
 def test_gaps_far_from_zero(family: str, data: st.DataObject, power: float) -> None:
     feasible, solutions, means, sense = drawn(data, family)
-    assume(feasible.signed and len({len(one) for one in solutions}) == 1)
+    assume(len({len(one) for one in solutions}) == 1)
     offset = 10.0**power
     problem = Problem(feasible, world(offset + np.array(means), (offset, offset + 1.0)), sense)
     assert problem.tolerance < 1e-14 * feasible.n_items**2 * (1.0 + offset) + 1e-11
     try:
-        _ = problem.item_gaps
-    except errors.Unsupported as error:
-        assert "cannot be told from rounding" in str(error)
-        assert power > 7.0
-        return
-    check(problem, solutions, means, 1.0, problem.tolerance)
+        check(problem, solutions, means, 1.0, problem.tolerance)
+    except errors.Unsupported:  # it cannot be told what is a tie
+        assert power > 6.0
 
 
 def test_the_tolerance_of_weights_between_0_and_1_is_what_it_was() -> None:

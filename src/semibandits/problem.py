@@ -10,6 +10,7 @@ import numpy as np
 
 from semibandits import showing
 from semibandits.answers import solve
+from semibandits.effort import CALL, spend
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.probing import probed
 from semibandits.sets.base import check_items
@@ -251,6 +252,7 @@ class Problem:
             solved += 1
             if solved > SEARCH_LIMIT:
                 raise Unsupported(f"so many solutions are tied with the optimum that {SEARCH_LIMIT:,} were not enough")
+            spend(CALL + 3 * self.n_items)
             items = solve(part, self.signed_means)
             heapq.heappush(queue, (self._best - total(self.signed_means, items), next(order), items, part))
 

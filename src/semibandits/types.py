@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import showing
+from semibandits.effort import CALL, spend
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, Unsupported
 from semibandits.structure import Arrays as Arrays
 from semibandits.structure import Quotas as Quotas
@@ -126,6 +127,7 @@ class FeasibleSet(ABC):
         w = np.asarray(weights, dtype=np.float64)
         best = np.full(self.n_items, -np.inf)
         for item in range(self.n_items):
+            spend(CALL + self.n_items)
             try:
                 best[item] = total(w, self.restrict(include=(item,)).argmax(w))
             except EmptyFeasibleSet:

@@ -54,6 +54,10 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
         return
     click.echo(prose(str(explained)) + "\n")
     click.echo(_as_table(found))
+    said = " ".join(str(explained).split())
+    for note in found.notes:
+        if note not in said:
+            click.echo(lines(note))
 
 
 def _as_table(found: "Bounds") -> str:

@@ -8,6 +8,7 @@ parts of the first one back.
 import heapq
 from collections.abc import Sequence
 
+from semibandits.effort import spend
 from semibandits.sets.network import Network, Ways
 
 FAR = float("inf")
@@ -38,6 +39,7 @@ class Detours:
 
     def path(self, item: int) -> list[int]:
         """The items of the shortest simple path through this one, ascending. Each item of the network is on some."""
+        spend(self._nodes)
         near, far = self._ends[item]
         if self._distance[near] > self._distance[far] or far in self._way(near):
             near, far = far, near

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.answers import check_weights, within
+from semibandits.effort import spend
 from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.sets.program import Program
@@ -32,6 +33,8 @@ LARGEST_ENTRY = 20
 """Rows are scaled so that their largest entry is between 1 and 2**20."""
 ATTEMPTS = 100
 """How many wrong answers are forbidden, one by one, before giving up."""
+START, STEP = 2_000, 300
+"""About how many microseconds a search takes, and each of its steps."""
 NO_LIMIT = 2**31 - 1
 ROUNDING = 1e-9
 NO_RATIO = 1e-9
@@ -146,6 +149,7 @@ class Search:
             model.run()
             highspy.Highs.resetGlobalScheduler(True)
             status, info, x = model.getModelStatus(), model.getInfo(), np.array(model.getSolution().col_value)
+        spend(START + STEP * int(info.simplex_iteration_count))
         kinds = highspy.HighsModelStatus
         if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):  # nothing is unbounded: helpers cost nothing
             raise EmptyFeasibleSet("no values of the columns satisfy all rows")

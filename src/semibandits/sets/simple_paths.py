@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from semibandits.effort import spend
 from semibandits.errors import Unsupported
 from semibandits.sets.network import Network, Ways
 
@@ -60,6 +61,7 @@ class Search:
                 self._arcs[arc[2]].append(arc)
                 self._at.setdefault(arc[0], set()).add(arc[2])
         self._out, self._into = self._ways(network)
+        self._size = sum(map(len, self._into))
         if costs is None:
             self._costs = dict.fromkeys(network.items(), 1.0)
         else:  # what is demanded must be paid anyway
@@ -149,6 +151,7 @@ class Search:
         """How far it is to the target and to the stops, without coming by a node of the beginning."""
         goals = {self._target} | {tail for arcs in stops for tail, _, _ in arcs}
         left = self._left(begun)
+        spend(len(goals) * self._size)
         return {goal: distances(self._into, goal, self._costs, left, begun.nodes, begun.node) for goal in goals}
 
     def _walk(self, begun: Beginning, stops: list[list[Arc]], tables: dict[int, Table]) -> tuple[float, list[Arc]]:

@@ -1,5 +1,6 @@
 """What is guaranteed for a problem, and what is unavoidable: every bound that applies to it."""
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -17,6 +18,7 @@ from semibandits.types import check_choice
 Curve: TypeAlias = NDArray[np.float64]
 SHOWN = 3
 """How many horizons a printed table has."""
+WIDTH = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,8 @@ class Bounds(tuple[Bound, ...]):
     trivial: Curve = np.empty(0)
     """No policy can lose more: n Δ_max, or what the bounds of the weights allow where that is out of reach."""
     left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What could not be found out, or not quickly, so that bounds are missing: in sentences."""
 
     def of(self, kind: Kind, policy: str | None = None) -> list[Bound]:
         """Those of a kind; with `policy`, of that policy only."""
@@ -89,6 +93,7 @@ class Bounds(tuple[Bound, ...]):
             "trivial": self.trivial.tolist(),
             "bounds": [bound.as_dict() for bound in self],
             "left_out": [one._asdict() for one in self.left_out],
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
@@ -116,6 +121,8 @@ class Bounds(tuple[Bound, ...]):
             yield "~ holds in the limit of many rounds only"
         if self.rounds.size > SHOWN:
             yield f"the last {SHOWN} of {self.rounds.size} horizons"
+        for note in self.notes:
+            yield from textwrap.wrap(note, WIDTH)
 
     @staticmethod
     def _marks(bound: Bound) -> list[str]:
@@ -127,6 +134,7 @@ def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
 
     Bounds of CombUCB1 are of `CombUCB1()`: alpha = 1.5, the paper's Init. They are scaled to the bounds of the weights.
     With an approximate oracle only what was proved for one is offered, and it bounds another regret (`Bound.regret`).
+    What takes long is left out, and `notes` says so: the gaps of a large set, say, and with them the bounds by gaps.
 
     >>> import semibandits as sb
     >>> for bound in bounds(sb.problems.k_path(n_items=8, k=2, gap=0.5), 1000)[:3]:
@@ -139,6 +147,11 @@ def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     rounds = np.atleast_1d(check_rounds(horizons, "horizons")).ravel()
     if rounds.size == 0:
         raise BadArgument(f"horizons must be one or more rounds, got {horizons!r:.200}")
+    return bounds_by(facts, rounds)
+
+
+def bounds_by(facts: Facts, rounds: Curve) -> Bounds:
+    """The same, by what is known of the problem already."""
     trivial = rounds * facts.most_a_round_can_lose
     offered, left_out = [], []
     for entry in CATALOGUE:
@@ -156,7 +169,8 @@ def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
         )
     )
     found = Bounds(offered)
-    found.problem, found.rounds, found.trivial, found.left_out = repr(problem), rounds, trivial, tuple(left_out)
+    found.problem, found.rounds, found.trivial = repr(facts.problem), rounds, trivial
+    found.left_out, found.notes = tuple(left_out), tuple(facts.notes.values())
     return found
 
 

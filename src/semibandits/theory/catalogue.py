@@ -8,6 +8,7 @@ import numpy as np
 from semibandits.theory import chen2013, escb, kveton2015, matroid, tight
 from semibandits.theory.checks import PER_ITEM
 from semibandits.theory.facts import Facts
+from semibandits.theory.ratio import by_ratios
 from semibandits.types import Scalar, Weights
 
 Found = TypeVar("Found")
@@ -27,6 +28,10 @@ ROUNDS = Condition("independent rounds", lambda facts: facts.stationary)
 GAPS = Condition("gaps within reach", lambda facts: facts.item_gaps is not None)
 ONE_GAP = Condition("all suboptimal solutions have the same gap", lambda facts: facts.one_gap is not None)
 SIGNED = Condition("oracle takes weights of either sign", lambda facts: facts.signed)
+RATIOS = Condition(
+    "ratios within reach",
+    lambda facts: facts.ratios is not None or facts.item_gaps is None or not facts.signed,
+)
 REWARDS = Condition("rewards >= 0", lambda facts: facts.no_negative_rewards)
 K_PATH = Condition("the K-path problem", lambda facts: facts.k_path_gap is not None)
 GRID = Condition("the grid-path problem", lambda facts: facts.grid_path is not None)
@@ -148,8 +153,8 @@ CATALOGUE = (
         OURS,
         "CombUCB1",
         "upper",
-        (EXACT, ROUNDS, GAPS, SIGNED),
-        lambda f, n: tight.ratio(f.problem, n),
+        (EXACT, ROUNDS, GAPS, SIGNED, RATIOS),
+        lambda f, n: by_ratios(f.problem, known(f.ratios), n),
     ),
     _combucb1(
         "C, item gaps", OURS, (GAPS,), lambda f, n, unit: tight.item_gap_form(n, f.L, f.K, known(f.item_gaps) * unit)

@@ -1,14 +1,16 @@
 """A problem in words: how large, how hard, what is guaranteed and what is unavoidable."""
 
+import textwrap
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
-from semibandits.theory.applicable import Bound, Bounds, bounds, short
-from semibandits.theory.catalogue import QUICK
-from semibandits.theory.facts import Facts
+from semibandits.theory.applicable import WIDTH, Bound, Bounds, bounds_by, short
+from semibandits.theory.facts import GAPS, LOWER, Facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,7 @@ class Explanation:
             "unavoidable": self.unavoidable,
             "apart": self.apart,
             "bounds": [bound.as_dict() for bound in self.bounds],
+            "notes": list(self.bounds.notes),
         }
 
     def __str__(self) -> str:
@@ -73,7 +76,7 @@ class Explanation:
         if self.ratio < 1.0:
             return f"The oracle is approximate: it promises {self.ratio:g} of the best. Gaps are out of its reach."
         if self.min_gap is None:
-            return "The gaps are out of reach."
+            return self._note(GAPS, "The gaps are out of reach.")
         if _finite(self.min_gap) is None:
             return f"No solution is worse than the optimum by more than {self.tolerance:.2g}: there is nothing to lose."
         coarse = f" Gaps up to {self.tolerance:.2g} count as ties." if self.tolerance > 1e-4 * self.min_gap else ""
@@ -81,6 +84,9 @@ class Explanation:
             return f"Every suboptimal solution is worse by {self.min_gap:.4g}.{coarse}"
         worst = "out of reach" if self.max_gap is None else f"worse by {self.max_gap:.4g}"
         return f"The best of the suboptimal solutions is worse by {self.min_gap:.4g}, the worst is {worst}.{coarse}"
+
+    def _note(self, what: str, otherwise: str) -> str:
+        return textwrap.fill(next((note for note in self.bounds.notes if note.startswith(what)), otherwise), WIDTH)
 
     def _guarantee(self) -> str:
         after = f"After {_many(self.horizon, 'round')}"
@@ -93,12 +99,7 @@ class Explanation:
 
     def _lower(self) -> str:
         if self.lower is None or self.unavoidable is None:
-            skipped = any(one.missing == (QUICK.name,) for one in self.bounds.left_out)
-            return (
-                "A lower bound was not searched for, as that may take long: see theory.graves_lai_constant."
-                if skipped
-                else "No lower bound is known."
-            )
+            return self._note(LOWER, "No lower bound is known.")
         if self.horizon > 1 and not self.unavoidable:
             return f"No loss beyond a constant is unavoidable ({self.lower.title})."
         if self.apart is None or self.apart < 1.0:
@@ -123,7 +124,7 @@ def explain(problem: Problem, horizon: int = 100_000) -> Explanation:
     """
     horizon = check_count("horizon", horizon, BadArgument)
     facts = Facts(problem)
-    found = bounds(problem, horizon)
+    found = bounds_by(facts, np.array([float(horizon)]))
     upper = [bound for bound in found.of("upper", "CombUCB1") if not bound.vacuous[0] and not bound.asymptotic]
     guarantee = upper[0] if upper else None
     lower = max(found.of("lower"), key=lambda bound: bound.value[0], default=None)

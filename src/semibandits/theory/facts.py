@@ -10,17 +10,22 @@ from numpy.typing import NDArray
 
 from semibandits import sets
 from semibandits.answers import solve
+from semibandits.effort import OutOfPatience, Patience
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
 from semibandits.theory.checks import worst_loss
 from semibandits.theory.graves_lai import graves_lai_constant
-from semibandits.theory.ratio import asks_once_per_item
+from semibandits.theory.ratio import asks_once_per_item, ratios
 from semibandits.types import Environment, Weights, total
 
 Found = TypeVar("Found")
 QUICK_ITEMS = 150
+PATIENCE = 1_500_000
+"""For gaps, ratios and other optima together: a second or two. Counted, not measured, so that all machines agree."""
+GAPS, RATIOS, LOWER = "The gaps were", "The ratio form of bound C was", "A lower bound was"
+"""What may be left out, to begin a sentence with."""
 
 
 def _or_none(find: Callable[[], Found]) -> Found | None:
@@ -44,6 +49,20 @@ class Facts:
         self.span = hi - lo
         """What the radii of confidence intervals are multiplied by."""
         self.worst_loss = worst_loss(problem.bounds)
+        self.notes: dict[str, str] = {}
+        """What was left out though it exists, and why, in sentences."""
+        self._patience = Patience(PATIENCE)
+
+    def _within_reach(self, find: Callable[[], Found], what: str, instead: str) -> Found | None:
+        """None, and a note, where it cannot be found, or not quickly."""
+        try:
+            with self._patience:
+                return find()
+        except Unsupported as error:
+            self.notes[what] = f"{what} left out: {error}."
+        except OutOfPatience:
+            self.notes[what] = f"{what} left out, as that may take long{instead}."
+        return None
 
     @property
     def exact_oracle(self) -> bool:
@@ -79,11 +98,25 @@ class Facts:
 
     @cached_property
     def item_gaps(self) -> Weights | None:
-        return _or_none(lambda: self.problem.item_gaps) if self.exact_oracle else None
+        return self._gaps[0] if self._gaps else None
 
     @cached_property
     def min_gap(self) -> float | None:
-        return None if self.item_gaps is None else _or_none(lambda: self.problem.min_gap)
+        return self._gaps[1] if self._gaps else None
+
+    @cached_property
+    def _gaps(self) -> tuple[Weights, float] | None:
+        if not self.exact_oracle:
+            return None
+        instead = ": ask problem.item_gaps and problem.min_gap, and they will be known here too"
+        return self._within_reach(lambda: (self.problem.item_gaps, self.problem.min_gap), GAPS, instead)
+
+    @cached_property
+    def ratios(self) -> Weights | None:
+        """Those of bound C."""
+        if self.item_gaps is None or not self.signed:
+            return None
+        return self._within_reach(lambda: ratios(self.problem), RATIOS, ": see theory.tight.ratio")
 
     @cached_property
     def max_gap(self) -> float | None:
@@ -103,7 +136,13 @@ class Facts:
     @cached_property
     def several_optima(self) -> bool | None:
         """Whether other solutions are as good as `optimum`, inside it or not."""
-        found = _or_none(self._other_optimum) if self.exact_oracle else None
+        if not self.exact_oracle:
+            return None
+        try:
+            with self._patience:
+                found = self._other_optimum()
+        except (Unsupported, OutOfPatience):
+            return None
         return None if found and self.problem._coarse else found
 
     def _other_optimum(self) -> bool:
@@ -142,6 +181,8 @@ class Facts:
     @cached_property
     def graves_lai(self) -> float | None:
         """The certified lower end of its factor of log n."""
+        if self.has_graves_lai and not self.quick_graves_lai:
+            self.notes[LOWER] = f"{LOWER} not searched for, as that may take long: see theory.graves_lai_constant."
         if not self.has_graves_lai or not self.quick_graves_lai:
             return None
         return _or_none(

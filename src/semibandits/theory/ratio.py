@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits.answers import solve
+from semibandits.effort import CALL, spend
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.problem import Problem
 from semibandits.sets import Oracle, Product
@@ -35,7 +36,11 @@ def ratio(problem: Problem, n: ArrayLike) -> Scalar:
     [6586.0, 6586.0]
     """
     rounds = check_rounds(n)
-    found = ratios(problem)
+    return by_ratios(problem, ratios(problem), rounds)
+
+
+def by_ratios(problem: Problem, found: Weights, rounds: Weights) -> Scalar:
+    """The same of `ratios` that are known."""
     lo, hi = problem.bounds
     worst = (hi - lo) * float(np.nansum(found))
     per_item = worst_loss(problem.bounds) * PER_ITEM
@@ -108,6 +113,7 @@ def _item_by_item(feasible: FeasibleSet, w: Weights, outside: Weights, best: flo
             part = feasible.restrict(include=(int(item),))
         except EmptyFeasibleSet:
             continue
+        spend(CALL + 3 * w.size)
         items = solve(part, w)
         if best - total(w, items) <= tolerance:
             least[item] = 0.0
@@ -129,6 +135,7 @@ def _all_at_once(feasible: FeasibleSet, w: Weights, outside: Weights, best: floa
     """
 
     def surplus(x: float) -> Weights:
+        spend(w.size)
         return feasible.best_with_each(w + x * outside) - best
 
     least = np.full(w.size, np.inf)
