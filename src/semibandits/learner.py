@@ -1,7 +1,6 @@
 """Live use: ask for a decision, act, tell what each chosen item was worth."""
 
 import os
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -24,6 +23,7 @@ from semibandits.errors import (
     UnknownDecision,
     Unsupported,
 )
+from semibandits.forks import ForkLock
 from semibandits.inputs import Inputs, check_confidence
 from semibandits.probing import probed
 from semibandits.problem import check_signs
@@ -95,8 +95,8 @@ class Learner:
         self._round = 0
         self._pending = np.zeros(feasible.n_items, dtype=np.int64)
         self._book = Book()
-        self._lock = threading.RLock()
-        self._saving = threading.Lock()
+        self._lock = ForkLock()
+        self._saving = ForkLock()
 
     # Deciding
 

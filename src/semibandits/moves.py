@@ -5,7 +5,6 @@ whole simulations are compiled around it. Both give the same bits where nothing 
 `semibandits.kernel` and the random numbers of `semibandits.draws` is used.
 """
 
-import threading
 import time
 import weakref
 from abc import abstractmethod
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.answers import solve
+from semibandits.forks import ForkLock
 from semibandits.kept import Kept
 from semibandits.kernel import bound, is_ours, placeholder
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
@@ -142,11 +142,16 @@ class LiveMoves:
         self._solver = oracle_text(feasible) if moves.solves else None
         texts = [moves.choose, moves.learn, *filter(None, (moves.score, self._solver and self._solver.function))]
         self._compilable = all(map(is_ours, texts)) and (self._solver is not None or not moves.solves)
-        self._room = make_room(moves, feasible, self._solver)
+        self._begin_anew()
         self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
         self._plain = {text: substituted(text, self._plainly()) for text in (moves.choose, moves.learn)}
         self._codes: dict[Any, Any] = {}
-        self._lock = threading.Lock()
+        self._lock = ForkLock(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        feasible = self._set()
+        if feasible is not None:
+            self._room = make_room(self.moves, feasible, self._solver)
 
     def choose(self, state: State, round: int, key: int) -> tuple[Items, Note]:
         with self._lock:  # the work space is shared

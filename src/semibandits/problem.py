@@ -4,7 +4,6 @@ import contextlib
 import heapq
 import itertools
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from semibandits import showing
 from semibandits.answers import solve
 from semibandits.effort import CALL, spend
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
+from semibandits.forks import cached_property
 from semibandits.probing import probed
 from semibandits.sets.base import check_items
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total

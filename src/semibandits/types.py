@@ -12,7 +12,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits import showing
 from semibandits.effort import CALL, spend
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, Unsupported
+from semibandits.forks import cached_property
 from semibandits.structure import Arrays as Arrays
 from semibandits.structure import Quotas as Quotas
 from semibandits.structure import Solver as Solver

@@ -53,13 +53,14 @@ class PolicyAgent(Agent):
 
     def learn(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> None:
         told = np.array([total(x, slice(None))]) if self.policy.feedback == "bandit" else x
-        self._learn(round, items, told, note, int(rng.below(self._feedback_key, round)))
+        self.state = self._learned(self.state, round, items, told, note, int(rng.below(self._feedback_key, round)))
         self.stats[0, items] += 1.0
         self.stats[1, items] += x
 
     def learn_sum(self, round: int, items: Items, x: float, note: Note) -> None:
         """The same where nothing but the sum is known."""
-        self._learn(round, items, np.array([x]), note, int(rng.below(self._feedback_key, round)))
+        key = int(rng.below(self._feedback_key, round))
+        self.state = self._learned(self.state, round, items, np.array([x]), note, key)
 
     def learn_logged(self, round: int, items: Items, x: Weights) -> None:
         """Takes in observations made elsewhere; an item may occur any number of times."""
@@ -69,21 +70,18 @@ class PolicyAgent(Agent):
                 if self.policy.needs_note
                 else f"{self.policy!r} learns from sums over its own decisions, not from single items"
             )
-        before, key = self.state, int(rng.below(self._feedback_key, 0))
+        state, key = self.state, int(rng.below(self._feedback_key, 0))
         layers = in_layers(items)
-        try:
-            for number, layer in enumerate(layers, start=self.logged + 1):
-                order = layer[np.argsort(items[layer])]
-                self._learn(round, items[order], x[order], None, int(rng.below(key, number)))
-        except BaseException:
-            self.state = before
-            raise
+        for number, layer in enumerate(layers, start=self.logged + 1):
+            order = layer[np.argsort(items[layer])]
+            state = self._learned(state, round, items[order], x[order], None, int(rng.below(key, number)))
+        self.state = state
         np.add.at(self.stats[0], items, 1.0)
         np.add.at(self.stats[1], items, x)
         self.logged += len(layers)
 
-    def _learn(self, round: int, items: Items, x: Weights, note: Note, key: int) -> None:
-        state = self.policy.learn(self.state, self.feasible, round, items, x, note, key)
-        if state is None:
+    def _learned(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
+        after = self.policy.learn(state, self.feasible, round, items, x, note, key)
+        if after is None:
             raise BadArgument(f"learn() of {self.policy!r} must return the new state, got None")
-        self.state = state
+        return after

@@ -53,9 +53,12 @@ def lane_loops(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _primitives() -> dict[Any, Any]:
-    import numba
-    from numba import types
-    from numba.extending import intrinsic
+    with internals.IMPORTING:
+        import numba
+        from numba import types
+        from numba.extending import intrinsic
+
+        internals.mind_forks()
 
     @numba.njit(forceinline=True)
     def where(condition, a, b):  # type: ignore[no-untyped-def]
@@ -115,9 +118,10 @@ class _Compiler:
     def result(self, function: Any) -> Any:
         """The compiled function; the same one again if nothing that it is made of has changed."""
         if self.token not in _RESULTS:
-            _RESULTS[self.token] = self._compile(function)
+            result = self._compile(function)
             if self.ours:
-                internals.keep_on_disk(_RESULTS[self.token], self.token)
+                internals.keep_on_disk(result, self.token)
+            _RESULTS.setdefault(self.token, result)
         return _RESULTS[self.token]
 
     def _examine(self, function: Any) -> None:

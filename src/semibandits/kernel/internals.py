@@ -1,7 +1,8 @@
-"""Everything that rests on numba's internals: the lane pipeline and the keyed cache (numba 0.61 to 0.68).
+"""Everything that rests on numba's internals: the lane pipeline, the keyed cache and its locks (numba 0.61 to 0.68).
 
-Both only make things faster. Where numba has changed so that one of them cannot be had, `lane_pipeline` gives None and
-functions are compiled by plain njit, with the same results bit for bit; a cache that fails is not used.
+The first two only make things faster. Where numba has changed so that one of them cannot be had, `lane_pipeline` gives
+None and functions are compiled by plain njit, with the same results bit for bit; a cache that fails is not used. Locks
+that cannot be found are not minded when a process forks.
 
 **The lane pipeline.** A lane loop runs over the runs of a block, which never touch each other's numbers, but LLVM
 cannot see that: the items a run has chosen are known only at run time, so two lanes might store to one place. The
@@ -16,8 +17,11 @@ import hashlib
 import os
 import secrets
 import sys
+import threading
 from pathlib import Path
 from typing import Any
+
+from semibandits import forks
 
 
 @functools.cache
@@ -138,6 +142,21 @@ def scipy_function(name: str) -> Any:
             binding.add_symbol(symbol, get_cython_function_address("scipy.special.cython_special", exported))
             return types.ExternalFunction(symbol, types.float64(*[types.float64] * kinds.count("double")))
     raise ImportError(f"scipy.special has no {name} for compiled code")
+
+
+IMPORTING = forks.awaited(threading.RLock())
+"""Held while numba is imported."""
+
+
+@functools.cache
+def mind_forks() -> None:
+    """Makes every fork wait until nobody compiles: a child that is forked meanwhile could never compile."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from llvmlite.binding import ffi
+        from numba.core.compiler_lock import global_compiler_lock
+
+        forks.awaited(global_compiler_lock._lock)
+        forks.awaited(ffi.lib._lock._lock)
 
 
 def cache_folder() -> Path | None:

@@ -1,12 +1,10 @@
 """What all sets of this package share: restrictions, specifications, drawings, one text of the oracle for all uses."""
 
 import os
-import threading
 import time
 from abc import abstractmethod
 from collections.abc import Iterable
 from copy import copy
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits.answers import check_weights
 from semibandits.errors import EmptyFeasibleSet, Unsupported
+from semibandits.forks import ForkLock, cached_property
 from semibandits.kernel import compiled
 from semibandits.sets.base import check_restriction, restriction, scaled_down
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
@@ -129,7 +128,7 @@ class LiveOracle:
     def __init__(self, solver: Solver, max_size: int) -> None:
         self._solver = solver
         self._max_size = max_size
-        self._lock = threading.Lock()
+        self._lock = ForkLock(self._begin_anew)
 
     def __call__(self, w: Weights) -> Items:
         function = self._solver.function
@@ -150,6 +149,11 @@ class LiveOracle:
         size = function(w.tolist(), out, data, numbers, integers)
         self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
         return np.array(out[:size], dtype=np.int64)
+
+    def _begin_anew(self) -> None:
+        """Without the work space that another thread has left in the midst of its work."""
+        vars(self).pop("_lists", None)
+        vars(self).pop("_work", None)
 
     @cached_property
     def _lists(self) -> tuple[Any, ...]:

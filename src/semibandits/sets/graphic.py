@@ -1,10 +1,10 @@
 """Spanning trees and forests; the items are the edges of a graph."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from semibandits.forks import cached_property
 from semibandits.sets.built_in import FREE, Solved
 from semibandits.sets.graph import read_graph
 from semibandits.sets.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked

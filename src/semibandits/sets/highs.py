@@ -1,9 +1,7 @@
 """The best of a mixed integer program, by HiGHS, every answer of which is checked."""
 
 import contextlib
-import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits.answers import check_weights, within
 from semibandits.effort import spend
 from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported
+from semibandits.forks import ForkLock, cached_property
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.sets.program import Program
 from semibandits.types import Items, Weights, total
@@ -40,6 +39,8 @@ ROUNDING = 1e-9
 NO_RATIO = 1e-9
 """Stands for a ratio where none can be proven: it must be above 0."""
 
+_LEFT: list[Any] = []
+
 State: TypeAlias = NDArray[np.int8]
 Accepts: TypeAlias = Callable[[Items, Weights], bool]
 
@@ -62,7 +63,7 @@ class Search:
         self.program = program
         self.cover = cover
         """Of a wrong answer, the items that no solution contains together; None: that is not known."""
-        self.lock = threading.Lock()
+        self.lock = ForkLock(self._begin_anew)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Search, (self.program, self.cover)
@@ -92,6 +93,10 @@ class Search:
                     return Found(items, float(np.ldexp(bound, -shift)), proven(total(scaled, items), bound))
             forbidden.append(items)
         raise OracleFailed(f"HiGHS gave {ATTEMPTS} answers that are not feasible, the last {items.tolist()!r:.200}")
+
+    def _begin_anew(self) -> None:
+        """Without the model that another thread has left in the midst of a search: not even to be taken apart."""
+        _LEFT.append(vars(self).pop("_model", None))
 
     @cached_property
     def _model(self) -> Any:

@@ -1,13 +1,13 @@
 """The members of another set that satisfy further linear constraints."""
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from semibandits.answers import as_items
 from semibandits.errors import InvalidSet
+from semibandits.forks import cached_property
 from semibandits.sets.highs import Search, Searched
 from semibandits.sets.program import Program, Rows
 from semibandits.types import FeasibleSet

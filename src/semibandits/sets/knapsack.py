@@ -3,7 +3,6 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits.answers import as_items, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
+from semibandits.forks import cached_property
 from semibandits.kernel import as_word
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import FIXED, FREE, LiveOracle, check_oracle_weights

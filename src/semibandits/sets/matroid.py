@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items, check_weights, said, within
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InvalidSet, OracleFailed
+from semibandits.forks import cached_property
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.types import Items, Weights, total

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
+from semibandits.forks import cached_property
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Solved
 from semibandits.sets.pairs_matrix import Counts, Matrix

@@ -6,7 +6,6 @@ sign: in an acyclic graph the longest path is as easy as the shortest.
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
+from semibandits.forks import cached_property
 from semibandits.sets import paths_in_lanes as lanes
 from semibandits.sets import paths_trade_offs
 from semibandits.sets.base import check_restriction

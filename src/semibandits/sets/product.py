@@ -4,7 +4,6 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items, check_weights, solve, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
+from semibandits.forks import cached_property
 from semibandits.moves import oracle_text
 from semibandits.sets.base import check_items, check_restriction, restriction
 from semibandits.sets.built_in import BuiltIn

@@ -1,7 +1,6 @@
 """Shortest paths in any graph, with costs >= 0."""
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, Unsupported
+from semibandits.forks import cached_property
 from semibandits.sets import dijkstra, hop_paths
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, LiveOracle, Solved, check_oracle_weights

@@ -1,7 +1,6 @@
 """Any k of the items: the uniform matroid."""
 
 import time
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import check_weights
 from semibandits.errors import InvalidSet
+from semibandits.forks import cached_property
 from semibandits.sets import top_k_in_lanes, top_k_single, top_k_trade_offs
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, LiveOracle, check_oracle_weights

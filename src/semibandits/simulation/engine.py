@@ -2,13 +2,13 @@
 
 import contextlib
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semibandits import rng
 from semibandits.agent import IndexAgent
+from semibandits.forks import cached_property
 from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.kernel.tuples import loader, storer
 from semibandits.simulation import block as text
@@ -114,7 +114,7 @@ class Engine:
         if solver is None:
             raise Cannot(f"{problem.feasible!r} has no oracle for the compiler")
         draw, mean = world(task)
-        self._task, self._solver, self._lanes = task, solver, lanes
+        self._task, self._solver, self.lanes = task, solver, lanes
         agent = task.agent(run=0)
         assert isinstance(agent, IndexAgent)
         policy = agent.policy
@@ -193,7 +193,7 @@ class Engine:
             loop.play(short, 0, agent=agent)
         except Exception as error:
             raise Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}") from error
-        other = Engine(short, lanes=self._lanes, pipeline=self._kernel.pipeline)
+        other = Engine(short, lanes=self.lanes, pipeline=self._kernel.pipeline)
         state = other._begin(0)
         state.block.cursor[1] = 1
         played = 0
@@ -242,10 +242,10 @@ class Engine:
 
     @property
     def _most_rounds(self) -> int:
-        return most_rounds(self._task, self._lanes)
+        return most_rounds(self._task, self.lanes)
 
     def _begin(self, first_run: int) -> "State":
-        task, lanes, kernel = self._task, self._lanes, self._kernel
+        task, lanes, kernel = self._task, self.lanes, self._kernel
         n_items, max_size = task.problem.n_items, task.problem.max_size
         streams = np.array(
             [[rng.stream_key(task.seed, first_run + lane, stream) for lane in range(lanes)] for stream in STREAMS],
@@ -277,8 +277,8 @@ class Engine:
 
     def _work(self) -> Arrays:
         if self._solver.make_work is not None:
-            return self._solver.make_work(self._lanes)
-        spaces = self._lanes if self._solver.own_work else 1
+            return self._solver.make_work(self.lanes)
+        spaces = self.lanes if self._solver.own_work else 1
         return (
             np.zeros(self._task.problem.n_items),
             np.zeros(self._task.problem.max_size + self._task.problem.n_items, dtype=np.int64),

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
 from types import TracebackType
 from typing import IO, ParamSpec, TypeVar, cast
 
 import cloudpickle
 
 from semibandits.errors import BadArgument, WorkerDied
+from semibandits.forks import ForkLock
 from semibandits.sets.base import check_count
 from semibandits.simulation.worker import STOP, receive, send
 
@@ -49,7 +50,7 @@ class Processes(Executor):
 
     def __init__(self, workers: int) -> None:
         self._threads = ThreadPoolExecutor(check_count("workers", workers, BadArgument), initializer=_shield)
-        self._lock = Lock()
+        self._lock = ForkLock()
         self._workers: set[_Worker] = set()
         self._idle: list[_Worker] = []
         self._killed = False

@@ -18,7 +18,6 @@ from semibandits.errors import BadArgument, EndOfTable
 from semibandits.probing import probed
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
-from semibandits.simulation.engine import Engine
 from semibandits.simulation.machine import cores, memory, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
@@ -72,8 +71,9 @@ def simulate(
     Items that no solution contains raise `UncoveredItems`, as in a learner; `uncovered="ignore"` plays without them.
 
     Where the set, the environment and the policy can be compiled, the runs are played by machine code, 32 at a time on
-    each of `threads` threads (default: all cores); otherwise by a plain loop, spread over as many processes. Both give
-    the same numbers, bit for bit. `result.engine` says which it was, and why; `engine="compiled"` or `"plain"` insists.
+    each of `threads` threads (default: all cores), or fewer where few runs of much work are asked; otherwise by a plain
+    loop, spread over as many processes. Both give the same numbers, bit for bit. `result.engine` says which it was, and
+    why; `engine="compiled"` or `"plain"` insists.
 
     `executor` (any `concurrent.futures.Executor`) plays the runs elsewhere, on many machines say. `store` names a
     folder that keeps every finished block of runs: the same call, made again after it was killed or with more runs,
@@ -157,11 +157,12 @@ def simulate(
             for policy, task in enumerate(tasks):
                 for first, outcome in shelf.load(task, runs):
                     put(policy, first, outcome)
-        choices = [choose(task, engine, runs, bar) for task in tasks]
+        share = 1 if executor is not None else max(1, workers // len(tasks))
+        choices = [
+            choose(task, engine, runs, bar, int(gaps.sum()), share) for task, gaps in zip(tasks, missing, strict=True)
+        ]
         todo = [
-            block
-            for policy, choice in enumerate(choices)
-            for block in blocks(policy, missing[policy], isinstance(choice.engine, Engine))
+            block for policy, choice in enumerate(choices) for block in blocks(policy, missing[policy], choice.lanes)
         ]
         bar.advance(horizon * (len(tasks) * runs - sum(block.runs for block in todo)))
         where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)

@@ -2,13 +2,13 @@
 
 import contextlib
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from semibandits import rng
 from semibandits.agent import PolicyAgent
+from semibandits.forks import cached_property
 from semibandits.kernel import bound, foreign
 from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
 from semibandits.simulation import loop, solo
@@ -25,6 +25,8 @@ _COMPARED: set[tuple[Any, ...]] = set()
 
 class SoloEngine:
     """A task made ready for machine code. Raises `Cannot` where part of it is plain Python."""
+
+    lanes = 1
 
     def __init__(self, task: Task) -> None:
         agent = task.agent(run=0)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from semibandits.answers import solve
 from semibandits.errors import Unsupported, WorkerDied
-from semibandits.kernel import LANES
 from semibandits.simulation import loop
 from semibandits.simulation.engine import Engine
 from semibandits.simulation.parts import Cannot
 from semibandits.simulation.progress import Progress
 from semibandits.simulation.solo_engine import SoloEngine
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.simulation.widths import WIDE, widths
 from semibandits.types import IndexPolicy, means_in
 
 EngineName = Literal["auto", "compiled", "plain"]
@@ -44,48 +44,61 @@ class Choice(NamedTuple):
 
     engine: Engine | SoloEngine | None
     why: str = ""
+    last: Engine | None = None
+    """The engine for a last block of few runs, where it is not the same."""
+
+    @property
+    def lanes(self) -> int:
+        """The runs of a block."""
+        return 1 if self.engine is None else self.engine.lanes
+
+    def playing(self, block: Block) -> Engine | SoloEngine | None:
+        """The engine for this block."""
+        return self.last if self.last is not None and block.runs <= self.last.lanes else self.engine
 
     @property
     def name(self) -> str:
         return "compiled" if self.engine is not None else f"plain loop: {self.why}"
 
 
-def choose(task: Task, wanted: EngineName, runs: int, progress: Progress) -> Choice:
-    """The compiled engine wherever it can be had and is worth compiling."""
+def choose(task: Task, wanted: EngineName, runs: int, progress: Progress, missing: int, workers: int) -> Choice:
+    """The compiled engine wherever it can be had and is worth compiling, for the runs that are missing."""
     if wanted == "plain":
         return Choice(None, "as asked")
     if wanted == "auto" and runs * task.horizon <= FEW_ROUNDS:
         return Choice(None, f"{runs * task.horizon:,} rounds are too few to compile for")
     try:
-        engine = engine_of(task)
+        width, narrow = widths(task, missing or runs, workers)
+        engine = engine_of(task, width)
         progress.say("compiling")
         engine.prepare()
+        last = Engine(task, lanes=narrow) if isinstance(engine, Engine) and narrow < width else None
+        if last is not None:
+            last.prepare()
     except Cannot as reason:
         if wanted == "compiled":
             raise Unsupported(f"{task.policy!r} on {task.problem!r}: {reason}") from reason
         return Choice(None, str(reason))
     finally:
         progress.say("")
-    return Choice(engine)
+    return Choice(engine, last=last)
 
 
-def engine_of(task: Task) -> Engine | SoloEngine:
+def engine_of(task: Task, lanes: int = WIDE) -> Engine | SoloEngine:
     """Raises `Cannot` where part of the task is plain Python."""
-    return Engine(task) if isinstance(task.policy, IndexPolicy) else SoloEngine(task)
+    return Engine(task, lanes=lanes) if isinstance(task.policy, IndexPolicy) else SoloEngine(task)
 
 
-def blocks(policy: int, missing: NDArray[np.bool_], lanes: bool) -> Iterator[Block]:
-    """The runs that are missing: whole blocks for lanes, which play all of one for the price of its first; else one by
-    one."""
-    size = int(LANES) if lanes else 1
+def blocks(policy: int, missing: NDArray[np.bool_], size: int) -> Iterator[Block]:
+    """The runs that are missing, in whole blocks: lanes play all of one for the price of its first."""
     for first in range(0, missing.size, size):
         if missing[first : first + size].any():
             yield Block(policy, first, min(size, missing.size - first))
 
 
-def play_block(task: Task, first: int, runs: int, compiled: bool, tick: Tick | None = None) -> Outcome:
-    """These runs, in this process: what workers are sent."""
-    engine = engine_of(task) if compiled else None
+def play_block(task: Task, first: int, runs: int, lanes: int, tick: Tick | None = None) -> Outcome:
+    """These runs, in this process: what workers are sent. No lanes: by the plain loop."""
+    engine = engine_of(task, lanes) if lanes else None
     if engine is not None:
         with contextlib.suppress(Cannot):  # the plain loop takes over
             engine.compile()
@@ -125,12 +138,13 @@ def play_all(
     """
 
     def play_here(block: Block, tick: Tick) -> Outcome:
-        return play_with(choices[block.policy].engine, tasks[block.policy], block.first, block.runs, tick)
+        return play_with(choices[block.policy].playing(block), tasks[block.policy], block.first, block.runs, tick)
 
     def play_elsewhere(executor: Executor, blocks: list[Block]) -> None:
         def send(block: Block) -> Future[Outcome]:
-            compiled = choices[block.policy].engine is not None
-            return executor.submit(play_block, tasks[block.policy], block.first, block.runs, compiled)
+            engine = choices[block.policy].playing(block)
+            lanes = 0 if engine is None else engine.lanes
+            return executor.submit(play_block, tasks[block.policy], block.first, block.runs, lanes)
 
         def keep_and_tell(block: Block, outcome: Outcome) -> None:
             keep(block, outcome)

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from semibandits.answers import solve
 from semibandits.effort import OutOfPatience, Patience
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
+from semibandits.forks import cached_property
 from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
 from semibandits.theory.checks import worst_loss

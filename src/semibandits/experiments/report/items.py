@@ -1,7 +1,6 @@
 """Which items were learned, and how well."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import legend_below, new_axes
 from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.standing import in_unit, of_unit, ranking, short_names
+from semibandits.forks import cached_property
 from semibandits.markup import Html, Number, details, number, paragraph, table
 from semibandits.sets.drawing import CHOSEN, shortened
 from semibandits.simulation.plots import COLOURS

@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -18,6 +17,7 @@ import numpy as np
 
 from semibandits.errors import BadArgument
 from semibandits.files import replace_file
+from semibandits.forks import cached_property
 from semibandits.markup import Html, escape
 from semibandits.sets.drawing import check_axes
 from semibandits.simulation.plots import LOWER_COLOUR

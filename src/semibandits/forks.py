@@ -1,0 +1,134 @@
+"""Locks, and properties worked out once, that a fork does not break.
+
+A forked child has one thread, the one that forked. A lock that another thread held at that time is held for ever.
+"""
+
+import functools
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
+
+GRACE = 1.0
+"""Seconds that a fork waits, at most, for what other threads do under locks of ours."""
+PATIENCE = 60.0
+"""The same for compilers and imports, of which a child could make nothing if they were left half-done."""
+
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property  # which type checkers know
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801
+        """As that of functools, without its lock, which in Python 3.11 is one for all objects of a class.
+
+        Two threads may both work out the value; the first that is done decides it for all.
+        """
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            known, name = instance.__dict__, self.attrname
+            return known[name] if name in known else known.setdefault(name, self.func(instance))
+
+
+class ForkLock:
+    """A lock for `with`, reentrant, that no child finds held by a thread which it does not have.
+
+    A fork takes all of these locks first, so that what they protect is whole in the child. It waits `GRACE` seconds in
+    all, so it never waits for a thread that waits for it. A call that takes longer (a slow solver's) is not waited for:
+    the child has a fresh lock then, finds things as they were at that moment, and calls `renew`, a method, to replace
+    what such a call works in. So a call that may take long changes what others see at its end, and in no time.
+
+    What the forking thread itself holds, it holds in the child too.
+    """
+
+    def __init__(self, renew: Callable[[], None] | None = None) -> None:
+        self._renew = None if renew is None else weakref.WeakMethod(renew)
+        self._inner = threading.RLock()
+        self._depth = 0
+        _LOCKS.add(weakref.ref(self, _LOCKS.discard))
+
+    def __enter__(self) -> None:
+        self._inner.acquire()
+        self._depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        self._inner.release()
+
+    def take(self, seconds: float) -> bool:
+        """Before a fork."""
+        return self._inner.acquire(timeout=seconds)
+
+    def give_back(self) -> None:
+        """After it, in the parent."""
+        self._inner.release()
+
+    def begin_anew(self, taken: bool) -> None:
+        """After it, in the child."""
+        if taken and self._depth:  # by the forking thread, which is the one we have
+            self._inner.release()
+            return
+        self._inner, self._depth = threading.RLock(), 0
+        renew = self._renew and self._renew()
+        if renew is not None and not taken:
+            renew()
+
+
+_LOCKS: set[weakref.ref[ForkLock]] = set()
+_AWAITED: list[Any] = []
+"""Reentrant locks of others."""
+
+
+def awaited(lock: T) -> T:
+    """Makes every fork wait until nobody holds this reentrant lock, for `PATIENCE` seconds at most."""
+    _AWAITED.append(lock)
+    return lock
+
+
+_TURN = threading.RLock()
+"""Of threads that fork: one at a time."""
+_HELD: list[tuple[list[tuple[ForkLock, bool]], list[Any]]] = []
+"""For a fork in progress: our locks, whether they could be taken, and those of others that were."""
+
+
+def _before() -> None:
+    _TURN.acquire()
+    locks: list[tuple[ForkLock, bool]] = []
+    others: list[Any] = []
+    _HELD.append((locks, others))
+    left = _countdown(PATIENCE)
+    others.extend(other for other in _AWAITED if other.acquire(timeout=left()))
+    left = _countdown(GRACE)
+    alive = [reference() for reference in list(_LOCKS)]
+    locks.extend((lock, lock.take(left())) for lock in alive if lock is not None)
+
+
+def _countdown(seconds: float) -> Callable[[], float]:
+    end = time.monotonic() + seconds
+    return lambda: max(0.0, end - time.monotonic())
+
+
+def _after(in_child: bool) -> None:
+    locks, others = _HELD.pop()
+    for lock, taken in locks:
+        if in_child:
+            lock.begin_anew(taken)
+        elif taken:
+            lock.give_back()
+    for other in others:
+        other.release()
+    _TURN.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before,
+        after_in_parent=functools.partial(_after, in_child=False),
+        after_in_child=functools.partial(_after, in_child=True),
+    )
