@@ -9,14 +9,14 @@ from semibandits.simulation.task import Task
 
 WIDE = int(LANES)
 IN_LANES = {1: 1.0, 8: 3.0, WIDE: 6.0}
-ONE_BY_ONE = {1: 1.0, 8: 4.0, WIDE: 16.0}
-"""What a round of so many runs costs, in rounds of one: where the oracle works in lanes, and where run after run.
+ONE_BY_ONE = {1: 4.0, 8: 16.0, WIDE: 64.0}
+"""What a round of so many runs costs per item, in some 3 ns: where the oracle works in lanes, and where run after run.
 
 The least that was measured for many lanes, so that fewer are not taken where they might be slower.
 """
-WORTH = 4e7
-"""So many rounds times items must be saved: from 0.1 seconds, where both are cheap, to a few."""
-WORTH_ANOTHER = 4e8
+WORTH = 1e7
+"""What must be saved, in the same unit. It takes dear policies a second, and cheap ones a tenth of that."""
+WORTH_ANOTHER = 40 * WORTH
 """The same where two kinds of machine code are needed in place of one: compiling takes seconds."""
 
 

@@ -1,0 +1,367 @@
+"""Children forked while other threads are at work: they find no lock held for ever, and nothing half-done."""
+
+import functools
+import gc
+import importlib
+import os
+import pkgutil
+import select
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semibandits
+from semibandits import Learner, Problem, environments, forks, policies, sets
+from semibandits.forks import ForkLock, cached_property
+from semibandits.types import Weights
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+]
+PATIENCE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "GRACE", 0.02)
+
+
+def in_child(work: Callable[[], object]) -> str:
+    """What the work gives in a forked child; fails where the child hangs."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            said = repr(work())
+        except BaseException as error:
+            said = f"raised {error!r}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    ready, _, _ = select.select([reading], [], [], PATIENCE)
+    if not ready:
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    said = os.read(reading, 1 << 16).decode()
+    os.close(reading)
+    assert ready, "the child hangs"
+    return said
+
+
+@contextmanager
+def meanwhile(work: Callable[[Callable[[], object]], object]) -> Iterator[None]:
+    """Another thread is in the midst of work(pause)."""
+    inside, go_on = threading.Event(), threading.Event()
+
+    def pause() -> None:
+        inside.set()
+        go_on.wait(PATIENCE)
+
+    thread = threading.Thread(target=work, args=(pause,), daemon=True)
+    thread.start()
+    assert inside.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        go_on.set()
+        thread.join(PATIENCE)
+
+
+def slow_set(pauses: list[Callable[[], object]]) -> sets.Oracle:
+    """The first two items of three; its solver pauses once for each that is listed."""
+
+    def solve(weights: Weights) -> list[int]:
+        if pauses and threading.current_thread() is not threading.main_thread():
+            pauses.pop()()
+        return [0, 1]
+
+    return sets.Oracle(solve, n_items=3, max_size=2)
+
+
+def test_a_property_that_another_thread_works_out() -> None:
+    pauses: list[Callable[[], object]] = []
+    slow = Problem(slow_set(pauses), environments.Bernoulli([0.9, 0.8, 0.1]))
+    other = Problem(sets.TopK(3, 2), environments.Bernoulli([0.1, 0.8, 0.9]))
+
+    def work(pause: Callable[[], object]) -> None:
+        pauses.append(pause)
+        _ = slow.optimum
+
+    with meanwhile(work):
+        assert in_child(lambda: (other.optimum.tolist(), slow.optimum.tolist())) == "([1, 2], [0, 1])"
+    assert slow.optimum.tolist() == [0, 1]
+
+
+def test_an_ask_that_waits_for_a_slow_solver() -> None:
+    pauses: list[Callable[[], object]] = []
+    learner = Learner(slow_set(pauses), policies.CombUCB1(init="optimistic"), seed=0)
+    learner.tell(learner.ask().id, [0.5, 0.25])
+
+    def work(pause: Callable[[], object]) -> None:
+        pauses.append(pause)
+        learner.ask()
+
+    def play() -> object:
+        decision = learner.ask()
+        return decision.items.tolist(), learner.tell(decision.id, [0.5, 0.25]), learner.round, learner.counts.tolist()
+
+    with meanwhile(work):
+        assert in_child(play) == "([0, 1], 2, 2, [2, 2, 0])"
+    assert learner.round == 2  # that of the other thread
+    assert learner.counts.tolist() == [1, 1, 0]
+
+
+def test_a_learner_that_is_just_being_saved(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = Learner(sets.TopK(3, 2), policies.CombUCB1(), seed=0)
+
+    def work(pause: Callable[[], object]) -> None:
+        with learner._saving:
+            pause()
+
+    with meanwhile(work):
+        assert in_child(lambda: learner.save(tmp_path / "child.json")) == "None"
+    assert Learner.load(tmp_path / "child.json", sets.TopK(3, 2)).round == 0
+
+
+def test_an_oracle_in_the_midst_of_its_work_space() -> None:
+    feasible = sets.GraphicMatroid([(0, 1), (1, 2), (0, 2), (2, 3)])
+    weights = np.array([0.3, 0.2, 0.4, 0.1])
+    expected = feasible.argmax(weights).tolist()
+    live = feasible._live
+
+    def work(pause: Callable[[], object]) -> None:
+        with live._lock:
+            for numbers in live._lists[2:]:
+                numbers[:] = [3] * len(numbers)
+            live._work[2][:] = 3
+            pause()
+
+    with meanwhile(work):
+        child = in_child(lambda: (feasible.argmax(weights).tolist(), live._work[2].tolist()))
+        assert child == repr((expected, [0] * live._work[2].size))
+        assert set(live._work[2].tolist()) == {3}
+
+
+def test_moves_in_the_midst_of_their_work_space() -> None:
+    feasible, policy = sets.TopK(4, 2), policies.FPL(eta=0.1)
+    learner = Learner(feasible, policy, seed=0)
+    twin = Learner(feasible, policies.FPL(eta=0.1), seed=0)
+    moves = policy.live(feasible)
+
+    def work(pause: Callable[[], object]) -> None:
+        with moves._lock:
+            moves._room.out[:] = 77
+            pause()
+
+    with meanwhile(work):
+        assert in_child(lambda: learner.ask().items.tolist()) == repr(twin.ask().items.tolist())
+
+
+def test_a_search_of_highs_in_the_midst_of_its_work() -> None:
+    pytest.importorskip("highspy")
+    feasible = sets.MILP(np.ones((1, 3)), upper=[2.0])
+    expected = feasible.argmax([0.3, 0.2, 0.4]).tolist()
+
+    def work(pause: Callable[[], object]) -> None:
+        with feasible._search.lock:
+            feasible._search._model.clear()
+            pause()
+
+    with meanwhile(work):
+        assert in_child(lambda: feasible.argmax([0.3, 0.2, 0.4]).tolist()) == repr(expected)
+
+
+def test_what_the_forking_thread_holds_it_holds_in_the_child_too() -> None:
+    lock = ForkLock()
+
+    def takes_it() -> bool:
+        done = []
+        thread = threading.Thread(target=lambda: done.append(lock.take(0.05)), daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+        return done[0]  # type: ignore[no-any-return]
+
+    with lock, lock:
+        child = in_child(lambda: (takes_it(), lock.__exit__(), takes_it(), lock.__exit__(), takes_it()))
+        assert child == "(False, None, False, None, True)"
+        assert not takes_it()
+    assert takes_it()
+
+
+def test_what_others_hold_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "GRACE", PATIENCE)
+    lock, whole = ForkLock(), []
+
+    def work(pause: Callable[[], object]) -> None:
+        with lock:
+            whole.append(1)
+            threading.Timer(0.1, go_on.set).start()
+            pause()
+            go_on.wait(PATIENCE)
+            whole.append(2)
+
+    go_on = threading.Event()
+    inside = threading.Event()
+    thread = threading.Thread(target=work, args=(inside.set,))
+    thread.start()
+    inside.wait(PATIENCE)
+    assert in_child(lambda: whole) == "[1, 2]"
+    thread.join()
+
+
+def test_a_compiler_at_work_is_waited_for() -> None:
+    from semibandits.kernel import compiler
+
+    compiler._primitives()  # imports numba
+    from numba.core.compiler_lock import global_compiler_lock
+
+    inside, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with global_compiler_lock:
+            inside.set()
+            threading.Timer(0.1, go_on.set).start()
+            go_on.wait(PATIENCE)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait(PATIENCE)
+    assert in_child(lambda: global_compiler_lock._lock.acquire(timeout=1.0)) == "True"
+    thread.join()
+    with global_compiler_lock:  # and is free again
+        pass
+
+
+def test_threads_that_fork_at_the_same_time() -> None:
+    learner = Learner(sets.TopK(3, 2), policies.CombUCB1(), seed=0)
+    said: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: said.append(in_child(lambda: learner.ask().items.tolist()))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said == ["[0, 1]"] * 4
+    assert learner.round == 0
+
+
+def test_locks_are_forgotten_with_their_owners() -> None:
+    gc.collect()
+    before = len(forks._LOCKS)
+    learner = Learner(sets.TopK(3, 2), policies.CombUCB1(), seed=0)
+    learner.ask()
+    assert len(forks._LOCKS) > before
+    gone = weakref.ref(learner)
+    del learner
+    gc.collect()
+    assert gone() is None
+    assert len(forks._LOCKS) == before
+
+
+def test_two_threads_that_work_out_a_property_agree() -> None:
+    class Thing:
+        @cached_property
+        def value(self) -> object:
+            barrier.wait(PATIENCE)
+            return object()
+
+    barrier, thing, found = threading.Barrier(2), Thing(), []
+    threads = [threading.Thread(target=lambda: found.append(thing.value)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] is found[1] is thing.value
+    assert isinstance(Thing.value, functools.cached_property)
+
+
+def test_nothing_in_the_package_has_a_lock_of_another_kind() -> None:
+    names = [module.name for module in pkgutil.walk_packages(semibandits.__path__, "semibandits.")]
+    wrong = []
+    for name in names:
+        if name.endswith("__main__"):
+            continue
+        module = importlib.import_module(name)
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
+        wrong += [kind for kind in kinds for value in vars(kind).values() if type(value) is functools.cached_property]
+    assert wrong == []
+
+
+CAMPAIGN = """
+import os, signal, sys, threading, time, warnings
+import semibandits as sb
+
+warnings.simplefilter("ignore", DeprecationWarning)
+
+
+def simulate(seed):
+    problem = sb.problems.grid_path(2 + seed % 3, 0.3)
+    sb.simulate(problem, sb.policies.CombUCB1(), horizon=300, runs=10, seed=seed, threads=1, engine="compiled")
+
+
+def keep_simulating(seed):
+    while True:
+        simulate(seed)
+        seed += 3
+
+
+def keep_asking():
+    while True:
+        shared.tell(shared.ask().id, [0.5] * 5)
+
+
+def use(number):
+    if number % 3 == 0:
+        simulate(number)
+    elif number % 3 == 1:
+        shared.tell(shared.ask().id, [0.5] * 5)
+    else:
+        learner = sb.Learner(tree, sb.policies.CombUCB1(), seed=0)
+        for _ in range(20):
+            decision = learner.ask()
+            learner.tell(decision.id, [0.5] * decision.items.size)
+
+
+simulate(0)
+shared = sb.Learner(sb.sets.TopK(50, 5), sb.policies.CombUCB1(), seed=0)
+tree = sb.sets.GraphicMatroid([(a, b) for a in range(8) for b in range(a)])
+for work in [*(lambda seed=seed: keep_simulating(seed) for seed in range(3)), keep_asking, lambda: use(2)]:
+    threading.Thread(target=work, daemon=True).start()
+bad = 0
+for number in range(300):
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            use(number)
+            status = 0
+        finally:
+            os._exit(status)
+    ends = time.monotonic() + 60
+    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < ends:
+        time.sleep(0.002)
+    if done == (0, 0):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    bad += done == (0, 0) or done[1] != 0
+    if bad > 3:
+        break
+print(bad, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.long
+def test_many_children_while_threads_simulate() -> None:
+    done = subprocess.run([sys.executable, "-c", CAMPAIGN], capture_output=True, text=True, timeout=900)
+    assert done.stdout == "0\n", done.stderr[-2000:]
