@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -61,6 +62,54 @@ def overhead() -> None:
     print(f"  the learner itself                              {(ask_tell - bare) * 1e6:8.2f} µs  (goal: under 20)")
 
 
+def random_graph(nodes: int, edges: int) -> list[tuple[int, int]]:
+    """A path through all nodes, and other edges at random."""
+    generator = np.random.default_rng(0)
+    found = {(node, node + 1) for node in range(nodes - 1)}
+    while len(found) < edges:
+        a, b = sorted(generator.choice(nodes, 2, replace=False).tolist())
+        found.add((a, b))
+    return sorted(found)
+
+
+def played_live(problem: sb.Problem, policy: sb.IndexPolicy, rounds: int) -> Callable[[], None]:
+    """The same rounds as run 0 of a simulation, by a learner in a loop."""
+
+    def play() -> None:
+        learner = sb.Learner(problem.feasible, policy, sense=problem.sense, seed=0, uncovered="ignore")
+        for round in range(1, rounds + 1):
+            decision = learner.ask()
+            key = sb.rng.key(seed=0, run=0, round=round, stream=sb.rng.WORLD)
+            learner.tell(decision.id, problem.environment.weights(round, key, decision.items))
+
+    return play
+
+
+def one_run() -> None:
+    """A simulation of one run of a large problem, the whole call, against live use of the same rounds."""
+    rounds = {
+        "grid path, m = 20": (sb.sets.GridPaths(20), "max", 10_000),
+        "grid path, m = 30": (sb.sets.GridPaths(30), "max", 5_000),
+        "top 50 of 10,000": (sb.sets.TopK(10_000, 50), "max", 3_000),
+        "spanning tree, 2,000 edges": (sb.sets.GraphicMatroid(random_graph(500, 2_000)), "max", 3_000),
+        "assignment, 50 x 50": (sb.sets.Assignment(50, 50), "max", 3_000),
+        "path, 3,000 links": (sb.sets.Paths(random_graph(1_000, 3_000), 0, 999), "min", 3_000),
+    }
+    print("one run: µs per round                             simulated     live    ratio  (goal: at most 1)")
+    for name, (feasible, sense, horizon) in rounds.items():
+        world = sb.environments.Bernoulli(np.random.default_rng(0).random(feasible.n_items))
+        problem = sb.Problem(feasible, world, sense)
+        for policy in (sb.policies.CombUCB1(), sb.policies.CTS()):
+            live = played_live(problem, policy, horizon)
+            simulated = partial(
+                sb.simulate, problem, policy, horizon=horizon, runs=1, seed=0, uncovered="ignore", engine="compiled"
+            )
+            simulated(), live()  # compiles
+            ours, theirs = in_turn([timed(simulated), timed(live)], 5)
+            figures = f"{ours / horizon * 1e6:9.1f} {theirs / horizon * 1e6:8.1f} {ours / theirs:8.2f}"
+            print(f"  {name + ', ' + type(policy).__name__:<47} {figures}")
+
+
 def fresh_process(code: str, cold: bool) -> float:
     """Seconds for a new interpreter to run this code; cold: without any compiled bytecode."""
     times = []
@@ -100,5 +149,7 @@ if __name__ == "__main__":
     million_items()
     print()
     overhead()
+    print()
+    one_run()
     print()
     start()
