@@ -25,18 +25,18 @@ TREES = Problem(
     [
         (LARGE, 100_000, 1, 2, (1, 1)),
         (LARGE, 100_000, 2, 2, (1, 1)),
-        (LARGE, 100_000, 8, 2, (8, 8)),
-        (LARGE, 100_000, 20, 2, (32, 32)),  # in lanes, 32 cost no more than 16
+        (LARGE, 100_000, 8, 2, (1, 1)),
+        (LARGE, 100_000, 8, 1, (32, 32)),  # in lanes, 32 cost no more than 6
         (LARGE, 100_000, 32, 1, (32, 32)),
         (LARGE, 100_000, 33, 1, (32, 1)),
         (LARGE, 100_000, 33, 2, (32, 32)),  # the two blocks are played at the same time
-        (LARGE, 300_000, 70, 2, (32, 8)),
         (LARGE, 100_000, 1000, 2, (32, 32)),
         (LARGE, 10_000, 33, 1, (32, 32)),  # too little to compile twice for
         (LARGE, 2_000, 1, 2, (32, 32)),
         (TREES, 10_000, 1, 2, (1, 1)),
         (TREES, 10_000, 20, 2, (8, 8)),
         (TREES, 10_000, 33, 1, (8, 8)),
+        (TREES, 100_000, 33, 1, (8, 1)),
         (TREES, 10_000, 64, 2, (32, 32)),
         (TREES, 300, 1, 2, (32, 32)),
         (PROBLEMS["grid"], 10_000, 1, 2, (32, 32)),
@@ -85,6 +85,11 @@ def short(runs: int, **options: Any) -> Any:
     return simulate(PROBLEMS["grid"], ucb, horizon=20, runs=runs, seed=3, engine="compiled", **options)
 
 
+def test_lanes_for_an_oracle_that_solves_run_after_run(played: Played) -> None:
+    simulate(TREES, ucb, horizon=4, runs=10, seed=3, threads=1, engine="compiled")
+    assert played == [(8, 0, 8), (8, 8, 2)]
+
+
 def test_a_simulation_of_one_run_plays_one_lane(played: Played) -> None:
     result = short(1)
     assert played == [(1, 0, 1)]
@@ -96,9 +101,9 @@ def test_blocks_of_fewer_lanes(played: Played) -> None:
     for runs, threads, blocks in (
         (33, 1, [(32, 0, 32), (1, 32, 1)]),
         (33, 2, [(32, 0, 32), (32, 32, 1)]),
-        (70, 1, [(32, 0, 32), (32, 32, 32), (8, 64, 6)]),
-        (3, 3, [(1, 0, 1), (1, 1, 1), (1, 2, 1)]),
-        (7, 1, [(8, 0, 7)]),
+        (70, 1, [(32, 0, 32), (32, 32, 32), (32, 64, 6)]),
+        (3, 2, [(1, 0, 1), (1, 1, 1), (1, 2, 1)]),
+        (7, 1, [(32, 0, 7)]),
     ):
         played.clear()
         result = short(runs, threads=threads)
@@ -107,10 +112,10 @@ def test_blocks_of_fewer_lanes(played: Played) -> None:
 
 
 def test_policies_share_the_threads(played: Played) -> None:
-    both = simulate(PROBLEMS["grid"], [ucb, policies.CombUCB1(2.0)], horizon=20, runs=5, seed=3, threads=4)
-    assert both.engine.startswith("plain loop")  # so few rounds
-    simulate(PROBLEMS["grid"], [ucb] * 4, horizon=20, runs=4, seed=3, threads=4, engine="compiled")
-    assert {lanes for lanes, _, _ in played} == {8}  # 1 thread for each: 8 lanes for the price of 3
+    for count, expected in ((1, 1), (4, 32)):
+        played.clear()
+        simulate(PROBLEMS["grid"], [ucb] * count, horizon=20, runs=12, seed=3, threads=4, engine="compiled")
+        assert {lanes for lanes, _, _ in played} == {expected}
 
 
 def test_a_store_plays_only_what_is_missing_in_any_lanes(played: Played, tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from semibandits.simulation.parts import form
 from semibandits.simulation.task import Task
 
 WIDE = int(LANES)
-IN_LANES = {1: 1.0, 8: 3.0, WIDE: 6.0}
-ONE_BY_ONE = {1: 4.0, 8: 16.0, WIDE: 64.0}
+IN_LANES = {WIDE: 6.0, 1: 1.0}
+ONE_BY_ONE = {WIDE: 64.0, 8: 16.0, 1: 4.0}
 """What a round of so many runs costs per item, in some 3 ns: where the oracle works in lanes, and where run after run.
 
-The least that was measured for many lanes, so that fewer are not taken where they might be slower.
+The least that was measured for many lanes, so that fewer are not taken where they might be slower. Lane loops of 8 are
+unrolled before they could become vector instructions: many oracles in lanes are as slow with 8 as with 32.
 """
 WORTH = 1e7
 """What must be saved, in the same unit. It takes dear policies a second, and cheap ones a tenth of that."""
@@ -34,7 +35,7 @@ def widths(task: Task, runs: int, workers: int) -> Widths:
         return Widths(WIDE, WIDE)
     solver = form(task.problem.feasible, "solver", "argmax")
     costs = IN_LANES if solver is not None and solver.in_lanes else ONE_BY_ONE
-    times = {width: math.ceil(math.ceil(runs / width) / workers) * costs[width] for width in (WIDE, 8, 1)}
+    times = {width: math.ceil(math.ceil(runs / width) / workers) * costs[width] for width in costs}
     best = min(times, key=times.__getitem__)
     if cells * (times[WIDE] - times[best]) < WORTH:
         best = WIDE
