@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semibandits import Learner, environments, errors, policies, sets
+from semibandits import Learner, Problem, environments, errors, policies, sets
 
 LABELS = ["ada", "bob", "cyd", "dan", "eve"]
 
@@ -181,3 +181,18 @@ def test_vectors_in_the_order_of_the_items_may_not_say_otherwise(tmp_path: Path)
         sets.TopK(3, 1).argmax(means)
     with pytest.raises(errors.BadArgument, match="labels are read in the order of the items"):
         Learner(sets.TopK(3, 1), policies.CombUCB1(), labels=pd.Series(["c", "a", "b"], index=[2, 0, 1]))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("world", [environments.Table, environments.Adversarial])
+def test_columns_of_a_table_are_the_set_s_items(frame: Any, world: Any) -> None:
+    spectrum = sets.Assignment(["x", "y"], ["1", "2"])
+    rows = {"x:1": [0.9, 0.8], "x:2": [0.1, 0.2], "y:1": [0.3, 0.4], "y:2": [0.7, 0.6]}
+    table = frame(rows)
+    assert Problem(spectrum, world(table)).at(1).optimum.tolist() == [0, 3]
+    assert Problem(spectrum, world(table.to_numpy()[:, ::-1])).environment.labels == ()
+    Problem(spectrum, world(frame({f"column_{i}": column for i, column in enumerate(rows.values())})))
+    for names in (["y:1", "x:2", "x:1", "y:2"], ["x:1", "x:2", "y:1", "other"]):
+        renamed = frame(dict(zip(names, rows.values(), strict=True)))
+        with pytest.raises(errors.BadArgument, match=r"item \d of the set is '..1?2?', and column \d of the table"):
+            Problem(spectrum, world(renamed))

@@ -28,3 +28,12 @@ def check_order(name: str, values: Any) -> None:
         f"{name} are read in the order of the items, and the index of this one is another order: {index!r:.100}. "
         "Sort it by its index, or pass its values alone (.to_numpy())"
     )
+
+
+def columns_of(table: Any) -> tuple[str, ...]:
+    """The names of the columns of a data frame; empty where it is none, or its columns have no names."""
+    columns = getattr(table, "columns", None)
+    if columns is None or callable(columns):
+        return ()
+    names = tuple(columns)
+    return names if all(isinstance(name, str) for name in names) else ()

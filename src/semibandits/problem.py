@@ -51,6 +51,7 @@ class Problem:
             raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
         if feasible.n_items != environment.n_items:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
+        _check_names(feasible.labels, environment.labels)
         self.sense: Sense = check_choice("sense", sense, Sense)
         check_signs(feasible, environment.bounds, self.sense)
         if environment.drifts and true_optimum is not None:
@@ -281,6 +282,16 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
+
+
+def _check_names(of_set: tuple[str, ...], of_world: tuple[str, ...]) -> None:
+    """Columns of a table may have names of their own, but none of another item's."""
+    if of_set != of_world and not set(of_set).isdisjoint(of_world):
+        item = next(i for i, (one, other) in enumerate(zip(of_set, of_world, strict=True)) if one != other)
+        raise BadArgument(
+            f"item {item} of the set is {of_set[item]!r:.100}, and column {item} of the table {of_world[item]!r:.100}: "
+            "the columns must be in the order of the items, table[list(feasible.labels)]"
+        )
 
 
 def check_signs(feasible: FeasibleSet, bounds: Bounds, sense: Sense) -> None:

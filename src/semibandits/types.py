@@ -208,6 +208,8 @@ class Environment(ABC):
     batched: bool = False
     """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
     tables: Arrays = ()
+    labels: tuple[str, ...] = ()
+    """The items' names, where it was made of data that has any: they must be the set's."""
     last_round: int | None = None
     """The last round that can be drawn; None: there is none."""
 

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from semibandits.environments.base import check_bounds
 from semibandits.environments.table import InOrder
 from semibandits.errors import BadArgument
+from semibandits.indexed import columns_of
 from semibandits.types import Bounds, Weights
 
 
@@ -27,6 +28,7 @@ class Adversarial(InOrder):
         self.losses = _check_losses(losses, self.bounds)
         self.last_round, self.n_items = self.losses.shape
         self.tables = (self.losses,)
+        self.labels = columns_of(losses)
 
     def __repr__(self) -> str:
         return f"Adversarial({len(self.losses)} rounds, {self.n_items} items)"

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.environments.base import check_bounds
 from semibandits.errors import BadArgument, EndOfTable
+from semibandits.indexed import columns_of
 from semibandits.kernel import as_index
 from semibandits.rng import uniform
 from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights, check_choice
@@ -96,6 +97,7 @@ class Table(InOrder):
             raise BadArgument(f"row {row}, item {item} is {self.rows[row, item]}, not in the bounds {self.bounds}")
         self.order: Order = check_choice("order", order, Order)
         self.n_items = self.rows.shape[1]
+        self.labels = columns_of(rows)
         self.tables = (self.rows,)
         self.rows.setflags(write=False)
         self.batched = self.order == "resampled"
