@@ -4,23 +4,26 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
-from typing import Any, Literal, NamedTuple
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.answers import solve
-from semibandits.errors import Unsupported, WorkerDied
+from semibandits.errors import Unsupported
 from semibandits.kernel import LANES
 from semibandits.simulation import loop
 from semibandits.simulation.engine import Engine
+from semibandits.simulation.failures import completed, named_failures
+from semibandits.simulation.parcel import Failed, Parcel
 from semibandits.simulation.parts import Cannot
 from semibandits.simulation.progress import Progress
 from semibandits.simulation.solo_engine import SoloEngine
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.types import IndexPolicy, means_in
 
+T = TypeVar("T")
 EngineName = Literal["auto", "compiled", "plain"]
 
 FEW_ROUNDS = 2_000
@@ -84,12 +87,20 @@ def blocks(policy: int, missing: NDArray[np.bool_], lanes: bool) -> Iterator[Blo
 
 
 def play_block(task: Task, first: int, runs: int, compiled: bool, tick: Tick | None = None) -> Outcome:
-    """These runs, in this process: what workers are sent."""
+    """These runs, in this process."""
     engine = engine_of(task) if compiled else None
     if engine is not None:
         with contextlib.suppress(Cannot):  # the plain loop takes over
             engine.compile()
     return play_with(engine, task, first, runs, tick)
+
+
+def play_parcel(parcel: Parcel[Task], first: int, runs: int, compiled: bool) -> Outcome | Failed:
+    """What workers are sent. Whatever is raised elsewhere is the executor's failure, not the task's."""
+    try:
+        return play_block(parcel.open(), first, runs, compiled)
+    except BaseException as error:
+        return Failed(error)
 
 
 def play_with(
@@ -128,15 +139,25 @@ def play_all(
         return play_with(choices[block.policy].engine, tasks[block.policy], block.first, block.runs, tick)
 
     def play_elsewhere(executor: Executor, blocks: list[Block]) -> None:
-        def send(block: Block) -> Future[Outcome]:
-            compiled = choices[block.policy].engine is not None
-            return executor.submit(play_block, tasks[block.policy], block.first, block.runs, compiled)
+        from semibandits.simulation.processes import Processes
 
-        def keep_and_tell(block: Block, outcome: Outcome) -> None:
-            keep(block, outcome)
+        by_value = not isinstance(executor, Processes)  # which finds what this process finds
+        parcels = [Parcel(task, by_value) for task in tasks]
+
+        def send(block: Block) -> Future[Outcome | Failed]:
+            compiled = choices[block.policy].engine is not None
+            with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
+                return executor.submit(play_parcel, parcels[block.policy], block.first, block.runs, compiled)
+
+        def take(block: Block, future: Future[Outcome | Failed]) -> None:
+            with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
+                answer = future.result()
+            if isinstance(answer, Failed):
+                raise answer.error
+            keep(block, answer)
             progress.advance(block.runs * tasks[block.policy].horizon)
 
-        _collect(blocks, send, keep_and_tell)
+        _collect(blocks, executor, send, take)
 
     if executor is not None:
         play_elsewhere(executor, todo)
@@ -145,7 +166,12 @@ def play_all(
     slow = [block for block in todo if choices[block.policy].engine is None]
     if fast:
         with _Threads(min(workers, len(fast)), progress) as threads:
-            _collect(fast, lambda block: threads.submit(play_here, block, threads.tick), keep)
+            _collect(
+                fast,
+                threads,
+                lambda block: threads.submit(play_here, block, threads.tick),
+                lambda block, future: keep(block, future.result()),
+            )
     if not slow:
         return ""
     why = "" if min(workers, len(slow)) > 1 and _long(tasks[slow[0].policy], len(slow)) else "in one process"
@@ -182,20 +208,18 @@ class _Threads(ThreadPoolExecutor):
 
 
 def _collect(
-    todo: list[Block], submit: Callable[[Block], Future[Outcome]], keep: Callable[[Block, Outcome], None]
+    todo: list[Block],
+    executor: Executor,
+    submit: Callable[[Block], Future[T]],
+    take: Callable[[Block, Future[T]], None],
 ) -> None:
-    """Keeps the outcomes as they come; if something goes wrong, what has not begun is cancelled."""
-    futures: dict[Future[Outcome], Block] = {}
+    """Takes the outcomes as they come; if something goes wrong, what has not begun is cancelled."""
+    futures: dict[Future[T], Block] = {}
     try:
         for block in todo:
             futures[submit(block)] = block
-        for future in as_completed(list(futures)):
-            block = futures.pop(future)  # and with it the outcome, once it is kept
-            try:
-                outcome = future.result()
-            except WorkerDied as error:
-                raise WorkerDied(f"run {block.first}: {error}") from error
-            keep(block, outcome)
+        for future in completed(futures, executor):
+            take(futures.pop(future), future)  # and with it the outcome goes, once it is taken
     except BaseException:
         for future in futures:
             future.cancel()
