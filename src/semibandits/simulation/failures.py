@@ -71,7 +71,6 @@ def _named(error: Exception) -> SemiBanditError:
         )
     if isinstance(error, ImportError | AttributeError) or "deserializ" in str(error):
         return ExecutorFailed(
-            f"a worker, or Dask's scheduler, cannot read what it was sent ({said}): the same version of semibandits "
-            "must be installed there"
+            f"a worker cannot read what it was sent ({said}): the same version of semibandits must be installed there"
         )
     return ExecutorFailed(f"the executor failed ({said}). If it is shut down or broken, it takes a new one to go on")

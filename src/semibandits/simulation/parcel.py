@@ -16,53 +16,54 @@ T = TypeVar("T")
 
 
 class Parcel(Generic[T]):
-    """A thing for the workers of an executor; it is packed, once, if it is to leave this process.
+    """A thing for the workers of an executor. If it is to leave this process it is packed, once, and arrives as bytes,
+    which can be passed on by who has not this package; `opened` reads both.
 
-    With `by_value` the user's code that it needs is packed with it (see `by_value.py`). Workers with another version of
-    this package or of Python do not open it: they might play something else.
+    With `by_value` the user's code that it needs is packed with it (see `by_value.py`).
     """
 
     def __init__(self, content: T, by_value: bool = True) -> None:
-        self._content = [content]
-        self._by_value = by_value
-        self._packed: tuple[bytes, str, dict[str, str]] | None = None
-        self._name = uuid.uuid4().hex
+        self.content = content
         self.failure = ""
         """Why it could not be packed."""
+        self._by_value = by_value
+        self._packed = b""
+        self._name = uuid.uuid4().hex
 
     def __dask_tokenize__(self) -> str:
         """Dask remembers what became of tasks by their names: those of another parcel are others."""
         return self._name
 
-    def __getstate__(self) -> dict[str, Any]:
-        if self._packed is None:
+    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
+        if not self._packed:
             from semibandits.simulation.by_value import pack
 
             try:
-                self._packed = (*pack(self._content[0], self._by_value), edition())
+                self._packed = pickle.dumps((edition(), *pack(self.content, self._by_value)))
             except Exception as error:
                 self.failure = f"{type(error).__name__}: {error!s:.200}"
                 raise
-        return {**vars(self), "_content": []}
+        return bytes, (self._packed,)
 
-    def open(self) -> T:
-        if self._content:
-            return self._content[0]
-        assert self._packed is not None
-        data, why, there = self._packed
-        here = edition()
-        if here != there:
-            raise Unsupported(
-                f"the worker {_place()} has {_said(here)}, and the simulation comes from {_said(there)}: they may play "
-                "differently. Install the same on both, and start the workers again"
-            )
-        try:
-            return cast(T, pickle.loads(data))
-        except Exception as error:
-            raise Unsupported(
-                f"the worker {_place()} cannot unpack what it is to play: {type(error).__name__}: {error!s:.200}"
-                + (f". Code of your own could not be sent along ({why}): it must be importable there" if why else "")
-            ) from error
+
+def opened(parcel: Parcel[T] | bytes) -> T:
+    """What is in it. Another version of this package or of Python does not open it: it might play something else."""
+    if isinstance(parcel, Parcel):
+        return parcel.content
+    there, data, why = pickle.loads(parcel)
+    here = edition()
+    if here != there:
+        raise Unsupported(
+            f"the worker {_place()} has {_said(here)}, and the simulation comes from {_said(there)}: they may play "
+            "differently. Install the same on both, and start the workers again"
+        )
+    try:
+        return cast(T, pickle.loads(data))
+    except Exception as error:
+        raise Unsupported(
+            f"the worker {_place()} cannot unpack what it is to play: {type(error).__name__}: {error!s:.200}"
+            + (f". Code of your own could not be sent along ({why}): it must be importable there" if why else "")
+        ) from error
 
 
 class Failed:

@@ -16,7 +16,7 @@ from semibandits.kernel import LANES
 from semibandits.simulation import loop
 from semibandits.simulation.engine import Engine
 from semibandits.simulation.failures import completed, named_failures
-from semibandits.simulation.parcel import Failed, Parcel
+from semibandits.simulation.parcel import Failed, Parcel, opened
 from semibandits.simulation.parts import Cannot
 from semibandits.simulation.progress import Progress
 from semibandits.simulation.solo_engine import SoloEngine
@@ -32,6 +32,10 @@ FEW_SECONDS = 2.0
 """Plain work that should be done in this time is not worth starting processes for."""
 ROUND_SECONDS = 3e-5
 """What a plain round takes at least, besides its oracle."""
+
+PLAY = f"__import__({__name__!r}, fromlist=['play_parcel']).play_parcel(parcel, first, runs, compiled)"
+"""What workers are sent: text, since Dask's workers end without a word when they cannot read a task, as where this
+package is not installed."""
 
 
 class Block(NamedTuple):
@@ -95,10 +99,10 @@ def play_block(task: Task, first: int, runs: int, compiled: bool, tick: Tick | N
     return play_with(engine, task, first, runs, tick)
 
 
-def play_parcel(parcel: Parcel[Task], first: int, runs: int, compiled: bool) -> Outcome | Failed:
-    """What workers are sent. Whatever is raised elsewhere is the executor's failure, not the task's."""
+def play_parcel(parcel: Parcel[Task] | bytes, first: int, runs: int, compiled: bool) -> Outcome | Failed:
+    """What workers do. Whatever is raised elsewhere is the executor's failure, not the task's."""
     try:
-        return play_block(parcel.open(), first, runs, compiled)
+        return play_block(opened(parcel), first, runs, compiled)
     except BaseException as error:
         return Failed(error)
 
@@ -147,7 +151,8 @@ def play_all(
         def send(block: Block) -> Future[Outcome | Failed]:
             compiled = choices[block.policy].engine is not None
             with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
-                return executor.submit(play_parcel, parcels[block.policy], block.first, block.runs, compiled)
+                arguments = {"parcel": parcels[block.policy], "first": block.first, "runs": block.runs}
+                return executor.submit(eval, PLAY, {**arguments, "compiled": compiled})
 
         def take(block: Block, future: Future[Outcome | Failed]) -> None:
             with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
