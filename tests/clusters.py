@@ -7,8 +7,12 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+import semibandits as sb
 
 distributed = pytest.importorskip("distributed", reason="needs the extra [cluster]")
 
@@ -21,6 +25,14 @@ def until(condition: Callable[[], object], what: str) -> None:
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.01)
+
+
+def slow_problem() -> sb.Problem:
+    def best_two(weights: np.ndarray[Any, Any]) -> list[int]:
+        time.sleep(float(os.environ.get(ORACLE_SECONDS, "0")))
+        return sorted(range(len(weights)), key=lambda item: -weights[item])[:2]
+
+    return sb.Problem(sb.sets.Oracle(best_two, n_items=6, max_size=2), sb.environments.Bernoulli(np.linspace(0, 1, 6)))
 
 
 class Cluster:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from clusters import ORACLE_SECONDS, Cluster, until
+from clusters import Cluster, slow_problem, until
 from semibandits.errors import WorkerDied
 
 
@@ -38,14 +37,6 @@ class Counting(Executor):
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     with Cluster(tmp_path / "cluster") as cluster:
         yield cluster
-
-
-def slow_problem() -> sb.Problem:
-    def best_two(weights: np.ndarray[Any, Any]) -> list[int]:
-        time.sleep(float(os.environ.get(ORACLE_SECONDS, "0")))
-        return sorted(range(len(weights)), key=lambda item: -weights[item])[:2]
-
-    return sb.Problem(sb.sets.Oracle(best_two, n_items=6, max_size=2), sb.environments.Bernoulli(np.linspace(0, 1, 6)))
 
 
 def test_two_workers(cluster: Cluster) -> None:

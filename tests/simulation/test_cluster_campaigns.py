@@ -14,18 +14,10 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from clusters import ORACLE_SECONDS, Cluster, until
+from clusters import Cluster, slow_problem, until
 from semibandits.errors import ExecutorFailed
 
 pytestmark = pytest.mark.long
-
-
-def slow_problem() -> sb.Problem:
-    def best_two(weights: np.ndarray[Any, Any]) -> list[int]:
-        time.sleep(float(os.environ.get(ORACLE_SECONDS, "0")))
-        return sorted(range(len(weights)), key=lambda item: -weights[item])[:2]
-
-    return sb.Problem(sb.sets.Oracle(best_two, n_items=6, max_size=2), sb.environments.Bernoulli(np.linspace(0, 1, 6)))
 
 
 def play(executor: Executor | None, runs: int, seed: int, store: Path | None = None) -> sb.SimulationResult:
@@ -98,6 +90,30 @@ def test_a_scheduler_killed_in_the_middle_is_named_and_a_new_cluster_goes_on(see
         result = play(cluster.client.get_executor(), 20, seed, store)
     assert finished(store) == 40
     same(result, play(None, 20, seed))
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.1])
+def test_a_scheduler_killed_while_the_last_result_travels_is_not_waited_for(delay: float, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+
+    def play(executor: Executor) -> sb.SimulationResult:
+        problem, policy = sb.problems.grid_path(m=2, sigma=0.4), sb.policies.CombUCB1()
+        return sb.simulate(
+            problem, policy, horizon=300_000, runs=32, seed=0, record="solutions", executor=executor, store=store
+        )
+
+    with Cluster(tmp_path / "cluster") as cluster:
+
+        def kill() -> None:
+            until(lambda: any(cluster.client.has_what().values()), "nothing was finished")
+            time.sleep(delay)
+            cluster.kill("scheduler")
+
+        killer = Thread(target=kill)
+        killer.start()
+        with pytest.raises(ExecutorFailed, match=r"It takes a new one to go on\. 0 of 32 runs are finished and kept"):
+            play(cluster.client.get_executor())
+        killer.join()
 
 
 EXPERIMENT = """

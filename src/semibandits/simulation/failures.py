@@ -28,11 +28,16 @@ def completed(futures: Iterable[Future[T]], executor: Executor) -> Iterator[Futu
             waiting.discard(future)
             yield future
             del future
-        if waiting and getattr(getattr(executor, "_client", None), "status", "running") != "running":
-            raise ExecutorFailed(
-                f"the executor lost its scheduler, and with it {len(waiting)} blocks of runs. It takes a new one to go "
-                "on"
-            )
+        if waiting and _lost(executor):
+            lost = "one block" if len(waiting) == 1 else f"{len(waiting)} blocks"
+            raise ExecutorFailed(f"the executor lost its scheduler, and {lost} of runs. It takes a new one to go on")
+
+
+def _lost(executor: Executor) -> bool:
+    """Whether it is a Dask client's that is not connected: all its tasks are lost then."""
+    if type(executor).__module__.partition(".")[0] != "distributed":
+        return False
+    return getattr(getattr(executor, "_client", None), "status", "running") != "running"
 
 
 @contextmanager
@@ -59,7 +64,7 @@ def _named(error: Exception) -> SemiBanditError:
     if type(error).__name__ == "KilledWorker":  # Dask's, which need not be installed
         died = int(getattr(error, "allowed_failures", 0)) + 1
         who = f"{died} workers, one after the other," if died > 1 else "a worker"
-        return WorkerDied(f"{who} died while playing it, for want of memory perhaps: the workers' logs may tell")
+        return WorkerDied(f"{who} died while playing it, for want of memory perhaps: see the logs of the workers")
     if isinstance(error, BrokenExecutor):
         return WorkerDied(
             f"a process of the pool ended while playing it or another block ({said}): killed for want of memory "
