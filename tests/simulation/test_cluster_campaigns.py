@@ -45,7 +45,7 @@ def test_workers_killed_at_random_lose_and_change_nothing(seed: int, tmp_path: P
     store = tmp_path / "store"
 
     def kill_and_start(cluster: Cluster) -> None:
-        while not over.wait(chance.uniform(0.2, 2.5)):
+        while len(kills) < 12 and not over.wait(chance.uniform(0.2, 2.5)):
             name = chance.choice(["first", "second"])
             cluster.kill(name)
             kills.append(name)
