@@ -5,9 +5,11 @@ import io
 import itertools
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +33,9 @@ LONG = {"reproduce", "bench"}
 The same holds for `console` blocks.
 """
 
+DASHBOARD = 8787
+"""The port that Dask's dashboard takes unless it is told otherwise."""
+
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
@@ -44,6 +49,21 @@ def test_examples_run_and_print_what_they_say(page: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "100")
     module = ModuleType("page")  # classes defined on a page need a module to live in
     monkeypatch.setitem(sys.modules, "page", module)
+    with taken(DASHBOARD):
+        run_page(page, module, tmp_path)
+
+
+@contextlib.contextmanager
+def taken(port: int) -> Iterator[None]:
+    """Somebody has this port, as it happens: no example may want one that is fixed."""
+    with socket.socket() as somebody:
+        with contextlib.suppress(OSError):  # somebody else
+            somebody.bind(("", port))
+            somebody.listen()
+        yield
+
+
+def run_page(page: Path, module: ModuleType, folder: Path) -> None:
     for (language, text), following in itertools.pairwise([*blocks(page), ("", "")]):
         assert language in LANGUAGES, text
         printed = None
@@ -56,7 +76,7 @@ def test_examples_run_and_print_what_they_say(page: Path, monkeypatch: pytest.Mo
                 if line.startswith("$ "):
                     check_command(shlex.split(line[2:]))
         elif language == "toml":
-            save_document(text, tmp_path)
+            save_document(text, folder)
         if following[0] == "text" and printed is not None:
             assert printed == following[1], f"{page.name}:\n{text}"
 

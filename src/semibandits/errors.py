@@ -118,7 +118,11 @@ class StoreFailed(SemiBanditError, OSError):
     """A store cannot be written to: the disk is full, or may not be written. What it holds already is kept."""
 
 
-class WorkerDied(SemiBanditError):
+class ExecutorFailed(SemiBanditError, RuntimeError):
+    """An executor gave up some runs: it was shut down, broke or lost its scheduler; what a store holds is kept."""
+
+
+class WorkerDied(ExecutorFailed):
     """A worker process ended in the middle of its work."""
 
 

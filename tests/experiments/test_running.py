@@ -338,7 +338,7 @@ def test_a_dask_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_dask_cluster(tmp_path: Path) -> None:
     from distributed import LocalCluster
 
-    with LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
         text = f'{GRID}[executor]\nkind = "dask"\naddress = "{cluster.scheduler_address}"\n'
         there = run(of(tmp_path, text), tmp_path / "there")
     here = run(of(tmp_path, GRID), tmp_path / "here")

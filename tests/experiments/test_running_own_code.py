@@ -37,6 +37,62 @@ def test_own_code_that_was_changed_plays_again_and_others_do_not(tmp_path: Path)
     assert len(list((tmp_path / "out").glob("runs/*/*-0.npz"))) == 4  # the first two, and two versions of the third
 
 
+CLUSTER = """
+horizon = 30
+runs = 2
+seed = 5
+
+[problem.set]
+kind = "Oracle"
+function = "mine.py:best"
+n_items = 3
+max_size = 1
+
+[problem.environment]
+class = "mine.py:World"
+
+[[policies]]
+class = "mine.py:Careful"
+"""
+
+OF_ALL_KINDS = """
+import semibandits as sb
+import beside_mine
+
+def best(weights):
+    return [beside_mine.largest(weights)]
+
+class World(sb.environments.Bernoulli):
+    def __init__(self):
+        super().__init__([0.1, 0.5, 0.9])
+
+class Careful(sb.policies.CombUCB1):
+    def params(self, game):
+        return (beside_mine.ALPHA,)
+"""
+
+BESIDE = """
+ALPHA = 0.3
+
+def largest(weights):
+    return max(range(len(weights)), key=lambda item: weights[item])
+"""
+
+
+def test_own_code_travels_to_a_cluster_that_has_not_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clusters = pytest.importorskip("clusters", reason="needs the extra [cluster]")
+    user = tmp_path / "user"
+    user.mkdir()
+    (user / "mine.py").write_text(OF_ALL_KINDS)
+    (user / "beside_mine.py").write_text(BESIDE)
+    with clusters.Cluster(tmp_path / "cluster") as cluster:
+        monkeypatch.syspath_prepend(user)  # as with PYTHONPATH, on this machine alone
+        executor = f'[executor]\nkind = "dask"\naddress = "{cluster.address}"\n'
+        there = run(of(user, CLUSTER + executor), tmp_path / "there")
+    here = run(of(user, CLUSTER), tmp_path / "here")
+    assert np.array_equal(here.points[0].result.regret, there.points[0].result.regret)
+
+
 def test_own_code_does_not_end_the_program(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "import sys\n\ncalls = []\n\ndef best(weights):\n    calls.append(1)\n"

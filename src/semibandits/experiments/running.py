@@ -1,5 +1,6 @@
 """Playing an experiment: what is missing of it, and then all its numbers into files."""
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -103,8 +104,22 @@ def _dask(address: str) -> Iterator[Executor]:
         client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         raise Unsupported(f"no Dask scheduler answers at {address!r}: {error!s:.200}") from error
-    with client:
+    with _silent("distributed.client", "tornado.application"), client:  # whose errors are raised here
         yield client.get_executor()
+
+
+@contextmanager
+def _silent(*names: str) -> Iterator[None]:
+    """These do not log errors."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _report(experiment: Experiment, points: tuple[Point, ...], folder: Path, wanted: bool) -> None:

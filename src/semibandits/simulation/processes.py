@@ -178,12 +178,16 @@ def _read(answer: bytes) -> object:
     done, *outcome = pickle.loads(answer)
     if done:
         return outcome[0]
-    chain, traceback = outcome
+    raise rebuilt(*outcome)
+
+
+def rebuilt(chain: list[tuple[bytes, str]], traceback: str) -> BaseException:
+    """What `packed` has packed."""
     error, *cause = (_rebuilt(*one) for one in chain)
     if cause:
         error.__cause__ = cause[0]
     error.add_note(f"In the worker process:\n{traceback}")
-    raise error
+    return error
 
 
 def _rebuilt(data: bytes, text: str) -> BaseException:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
 from semibandits.agent import Uncovered, check_feedback
-from semibandits.errors import BadArgument, EndOfTable
+from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed
 from semibandits.probing import probed
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
@@ -165,7 +165,11 @@ def simulate(
             block for policy, choice in enumerate(choices) for block in blocks(policy, missing[policy], choice.lanes)
         ]
         bar.advance(horizon * (len(tasks) * runs - sum(block.runs for block in todo)))
-        where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)
+        try:
+            where = play_all(tasks, choices, todo, keep, workers=workers, executor=executor, progress=bar)
+        except ExecutorFailed as error:
+            error.args = (f"{error}. {_kept(store, missing)}",)
+            raise
     seconds = time.perf_counter() - started
     return SimulationResult(
         **results,
@@ -218,6 +222,17 @@ def check_memory(
             f"the results of {runs:,} runs of each policy, of {horizon:,} rounds, take {needed / 2**30:,.0f} GiB of "
             f"memory, and this machine has {memory() / 2**30:,.0f}: ask for fewer"
         )
+
+
+def _kept(store: str | os.PathLike[str] | None, missing: NDArray[np.bool_]) -> str:
+    """What is left of a simulation that failed, and how it goes on."""
+    if store is None:
+        return "Nothing is kept, as there is no store; with one, the same call would play only what is missing"
+    finished = missing.size - np.count_nonzero(missing)
+    return (
+        f"{finished} of {missing.size} runs are finished and kept in {os.fspath(store)!s}: the same call, made again, "
+        "plays the others"
+    )
 
 
 def _kind(regret: RegretKind, problem: Problem) -> RegretKind:

@@ -4,16 +4,18 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
-from typing import Any, Literal, NamedTuple
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.answers import solve
-from semibandits.errors import Unsupported, WorkerDied
+from semibandits.errors import Unsupported
 from semibandits.simulation import loop
 from semibandits.simulation.engine import Engine
+from semibandits.simulation.failures import completed, named_failures
+from semibandits.simulation.parcel import Failed, Parcel, opened
 from semibandits.simulation.parts import Cannot
 from semibandits.simulation.progress import Progress
 from semibandits.simulation.solo_engine import SoloEngine
@@ -21,6 +23,7 @@ from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.simulation.widths import WIDE, widths
 from semibandits.types import IndexPolicy, means_in
 
+T = TypeVar("T")
 EngineName = Literal["auto", "compiled", "plain"]
 
 FEW_ROUNDS = 2_000
@@ -29,6 +32,10 @@ FEW_SECONDS = 2.0
 """Plain work that should be done in this time is not worth starting processes for."""
 ROUND_SECONDS = 3e-5
 """What a plain round takes at least, besides its oracle."""
+
+PLAY = f"__import__({__name__!r}, fromlist=['play_parcel']).play_parcel(parcel, first, runs, lanes)"
+"""What workers are sent: text, since Dask's workers end without a word when they cannot read a task, as where this
+package is not installed."""
 
 
 class Block(NamedTuple):
@@ -97,12 +104,20 @@ def blocks(policy: int, missing: NDArray[np.bool_], size: int) -> Iterator[Block
 
 
 def play_block(task: Task, first: int, runs: int, lanes: int, tick: Tick | None = None) -> Outcome:
-    """These runs, in this process: what workers are sent. No lanes: by the plain loop."""
+    """These runs, in this process. No lanes: by the plain loop."""
     engine = engine_of(task, lanes) if lanes else None
     if engine is not None:
         with contextlib.suppress(Cannot):  # the plain loop takes over
             engine.compile()
     return play_with(engine, task, first, runs, tick)
+
+
+def play_parcel(parcel: Parcel[Task] | bytes, first: int, runs: int, lanes: int) -> Outcome | Failed:
+    """What workers do. Whatever is raised elsewhere is the executor's failure, not the task's."""
+    try:
+        return play_block(opened(parcel), first, runs, lanes)
+    except BaseException as error:
+        return Failed(error)
 
 
 def play_with(
@@ -141,16 +156,27 @@ def play_all(
         return play_with(choices[block.policy].playing(block), tasks[block.policy], block.first, block.runs, tick)
 
     def play_elsewhere(executor: Executor, blocks: list[Block]) -> None:
-        def send(block: Block) -> Future[Outcome]:
+        from semibandits.simulation.processes import Processes
+
+        by_value = not isinstance(executor, Processes)  # which finds what this process finds
+        parcels = [Parcel(task, by_value) for task in tasks]
+
+        def send(block: Block) -> Future[Outcome | Failed]:
             engine = choices[block.policy].playing(block)
             lanes = 0 if engine is None else engine.lanes
-            return executor.submit(play_block, tasks[block.policy], block.first, block.runs, lanes)
+            with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
+                arguments = {"parcel": parcels[block.policy], "first": block.first, "runs": block.runs}
+                return executor.submit(eval, PLAY, {**arguments, "lanes": lanes})
 
-        def keep_and_tell(block: Block, outcome: Outcome) -> None:
-            keep(block, outcome)
+        def take(block: Block, future: Future[Outcome | Failed]) -> None:
+            with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
+                answer = future.result()
+            if isinstance(answer, Failed):
+                raise answer.error
+            keep(block, answer)
             progress.advance(block.runs * tasks[block.policy].horizon)
 
-        _collect(blocks, send, keep_and_tell)
+        _collect(blocks, executor, send, take)
 
     if executor is not None:
         play_elsewhere(executor, todo)
@@ -159,7 +185,12 @@ def play_all(
     slow = [block for block in todo if choices[block.policy].engine is None]
     if fast:
         with _Threads(min(workers, len(fast)), progress) as threads:
-            _collect(fast, lambda block: threads.submit(play_here, block, threads.tick), keep)
+            _collect(
+                fast,
+                threads,
+                lambda block: threads.submit(play_here, block, threads.tick),
+                lambda block, future: keep(block, future.result()),
+            )
     if not slow:
         return ""
     why = "" if min(workers, len(slow)) > 1 and _long(tasks[slow[0].policy], len(slow)) else "in one process"
@@ -196,20 +227,18 @@ class _Threads(ThreadPoolExecutor):
 
 
 def _collect(
-    todo: list[Block], submit: Callable[[Block], Future[Outcome]], keep: Callable[[Block, Outcome], None]
+    todo: list[Block],
+    executor: Executor,
+    submit: Callable[[Block], Future[T]],
+    take: Callable[[Block, Future[T]], None],
 ) -> None:
-    """Keeps the outcomes as they come; if something goes wrong, what has not begun is cancelled."""
-    futures: dict[Future[Outcome], Block] = {}
+    """Takes the outcomes as they come; if something goes wrong, what has not begun is cancelled."""
+    futures: dict[Future[T], Block] = {}
     try:
         for block in todo:
             futures[submit(block)] = block
-        for future in as_completed(list(futures)):
-            block = futures.pop(future)  # and with it the outcome, once it is kept
-            try:
-                outcome = future.result()
-            except WorkerDied as error:
-                raise WorkerDied(f"run {block.first}: {error}") from error
-            keep(block, outcome)
+        for future in completed(futures, executor):
+            take(futures.pop(future), future)  # and with it the outcome goes, once it is taken
     except BaseException:
         for future in futures:
             future.cancel()

@@ -91,8 +91,13 @@ def _answer(task: bytes) -> bytes:
     try:
         return bytes(cloudpickle.dumps((True, pickle.loads(task)())))
     except BaseException as error:
-        chain = [_packed(one) for one in (error, error.__cause__) if one is not None]
-        return pickle.dumps((False, chain, "".join(traceback.format_exception(error))))
+        return pickle.dumps((False, *packed(error)))
+
+
+def packed(error: BaseException) -> tuple[list[tuple[bytes, str]], str]:
+    """The exception with its cause, and the traceback."""
+    chain = [_packed(one) for one in (error, error.__cause__) if one is not None]
+    return chain, "".join(traceback.format_exception(error))
 
 
 def _packed(error: BaseException) -> tuple[bytes, str]:
