@@ -19,6 +19,7 @@ Curve: TypeAlias = NDArray[np.float64]
 SHOWN = 3
 """How many horizons a printed table has."""
 WIDTH = 100
+"""Of a printed sentence."""
 
 
 @dataclass(frozen=True, eq=False)
