@@ -4,11 +4,11 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-HALF = re.compile(r"\..+\.[0-9a-f]{8}")
-"""The name of a file that is just being written."""
+HALF = re.compile(r"\.(.+)\.[0-9a-f]{8}")
+"""The name of a file that is just being written, with the name it will have."""
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -29,8 +29,9 @@ def replace_file(path: Path, data: bytes) -> None:
         raise
 
 
-def half_written(folder: Path) -> Iterator[Path]:
-    """What a process that was killed has left in this folder."""
+def half_written(folder: Path, whole: Callable[[str], object]) -> Iterator[Path]:
+    """What a process that was killed has left in this folder, of files whose names `whole` knows; links are not."""
     for path in folder.glob(".*"):
-        if HALF.fullmatch(path.name) and path.is_file():
+        found = HALF.fullmatch(path.name)
+        if found and whole(found[1]) and path.is_file() and not path.is_symlink():
             yield path

@@ -16,17 +16,22 @@ from semibandits.errors import BadState, StoreFailed
 from semibandits.files import replace_file
 from semibandits.simulation.task import Outcome, Task
 
+NOTE = "experiment.json"
+BLOCK = re.compile(r"[0-9a-f]{16}-\d+\.npz")
+
+
+def is_stored(name: str) -> bool:
+    """Whether a store may have written a file of this name."""
+    return name == NOTE or BLOCK.fullmatch(name) is not None
+
 
 class Store:
     """One experiment's folder: what it is, and a file for each finished block of runs of each policy."""
 
-    _NOTE = "experiment.json"
-    _BLOCK = re.compile(r"[0-9a-f]{16}-\d+\.npz")
-
     def __init__(self, folder: str | os.PathLike[str], experiment: tuple[object, ...], description: str) -> None:
         self._folder = Path(folder)
         note = {"experiment": digest(experiment), "description": description}
-        path = self._folder / self._NOTE
+        path = self._folder / NOTE
         others: list[Path] = []
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +56,7 @@ class Store:
 
     def _way_out(self, files: list[Path]) -> str:
         """What can be done where the note does not say what the folder holds."""
-        runs = files and all(file.name == self._NOTE or self._BLOCK.fullmatch(file.name) for file in files)
+        runs = files and all(is_stored(file.name) for file in files)
         return f"remove {self._folder}, and its runs are played again" if runs else "give another folder"
 
     def load(self, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:
