@@ -143,7 +143,7 @@ def test_a_folder_of_a_version_without_a_list_loses_nothing(tmp_path: Path) -> N
     del manifest["written"]
     (out / "experiment.json").write_text(json.dumps(manifest), encoding="utf-8")
     before = {name: (out / name).read_bytes() for name in there(out)}
-    with pytest.raises(BadState, match="by a version that kept no list of them, where results are to be .*: data/"):
+    with pytest.raises(BadState, match=r"by a version that kept no list of them, where results are to be .*: data/"):
         run(of(tmp_path, GRID), out)
     assert {name: (out / name).read_bytes() for name in there(out)} == before
     for name in ("data", "results", "figures", "report.html"):

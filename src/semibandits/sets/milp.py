@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import check_count
+from semibandits.sets.base import check_count, check_n_items
 from semibandits.sets.built_in import EXCLUDED, FIXED
 from semibandits.sets.highs import Search, Searched, State
 from semibandits.sets.program import Program, Rows, as_listed, check_order, read_numbers
@@ -60,7 +60,7 @@ class MILP(Searched):
     ) -> None:
         self.rows = Rows.read(matrix, lower, upper)
         columns = self.rows.matrix.shape[1]
-        self.n_items = check_count("n_items", columns if n_items is None else n_items)
+        self.n_items = check_n_items(columns if n_items is None else n_items)
         helpers = columns - self.n_items
         if helpers < 0:
             raise InvalidSet(f"n_items is {self.n_items}, but the matrix has only {columns} columns")

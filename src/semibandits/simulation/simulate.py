@@ -5,7 +5,7 @@ import functools
 import os
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from concurrent.futures import Executor
 from typing import Any
 
@@ -15,20 +15,24 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits import rng
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable
+from semibandits.kernel import LANES
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.engine import Engine
-from semibandits.simulation.machine import cores, memory, processor
+from semibandits.simulation.machine import cores, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
+from semibandits.sizes import asking_for, check_room
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
 
 MOST_ROUNDS = 10**12
 """The longest horizon."""
 MOST_RUNS = 10**9
+BESIDE = 64
+"""Bytes that a run takes beside its results: who is to play it, whether it was, and for how long."""
 
 
 def simulate(
@@ -104,7 +108,7 @@ def simulate(
     recorded = _recorded(record)
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
-    check_memory(problem, len(listed), horizon, runs, rounds, recorded)
+    check_memory(problem, len(listed), horizon, runs, rounds, recorded, stored=store is not None)
     workers = cores() if threads is None else check_count("threads", threads, BadArgument)
     if executor is not None and not hasattr(executor, "submit"):
         raise BadArgument(f"executor must be a concurrent.futures.Executor, got {executor!r:.100}")
@@ -116,7 +120,7 @@ def simulate(
 
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded, feedback) for policy in listed]
-    _ = tasks[0].references() if tasks[0].drifts else tasks[0].reference  # what fails does so here, once
+    tasks[0].check_reference()  # what fails does so here, once
     shelf = None
     if store is not None:
         against = problem.target if regret == "ratio" else None
@@ -127,12 +131,13 @@ def simulate(
         )
         what = f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret"
         shelf = Store(store, experiment, what if feedback == "semi" else f"{what}, {feedback} feedback")
-    results: dict[str, NDArray[Any]] = {
-        name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
-        for name, array in Outcome.empty(tasks[0], 0).arrays().items()
-    }
-    missing = np.ones((len(tasks), runs), dtype=np.bool_)
-    playing = np.full((len(tasks), runs), np.nan)
+    with asking_for("the results"):
+        results: dict[str, NDArray[Any]] = {
+            name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
+            for name, array in Outcome.empty(tasks[0], 0).arrays().items()
+        }
+        missing = np.ones((len(tasks), runs), dtype=np.bool_)
+        playing = np.full((len(tasks), runs), np.nan)
     replayed = []
 
     def keep(block: Block, outcome: Outcome) -> None:
@@ -204,16 +209,22 @@ def check_memory(
     runs: int,
     checkpoints: ArrayLike | None = None,
     record: Iterable[Recorded] = (),
+    stored: bool = False,
 ) -> None:
-    """Raises `BadArgument` where the results of this simulation do not fit into this machine's memory."""
+    """Raises `BadArgument` where the results of this simulation do not fit into this machine's memory.
+
+    Beside the results there are those of the runs that are just played, twice more where they are stored, and in a
+    world that drifts what regret is measured against in every round.
+    """
     sizes = {"counts": 8 * problem.n_items, "sums": 8 * problem.n_items, "solutions": 4 * problem.max_size * horizon}
     one = 8 * _checkpoints(checkpoints, horizon).size + sum(sizes[name] for name in record)
-    needed = policies * runs * one + (8 * horizon if problem.environment.drifts else 0)
-    if needed > memory():
-        raise BadArgument(
-            f"the results of {runs:,} runs of each policy, of {horizon:,} rounds, take {needed / 2**30:,.0f} GiB of "
-            f"memory, and this machine has {memory() / 2**30:,.0f}: ask for fewer"
-        )
+    playing = min(policies * runs, int(LANES) * cores()) * one * (3 if stored else 1)
+    drifting = 8 * horizon if problem.environment.drifts else 0
+    check_room(
+        policies * runs * (one + BESIDE) + playing + drifting,
+        f"the results of {runs:,} runs of each policy, of {horizon:,} rounds, take",
+        "ask for fewer",
+    )
 
 
 def _kind(regret: RegretKind, problem: Problem) -> RegretKind:
@@ -286,6 +297,10 @@ def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int6
     """Ascending rounds that end with the horizon."""
     if checkpoints is None:
         return np.unique(np.geomspace(1, horizon, num=min(horizon, 230)).round().astype(np.int64))
+    if isinstance(checkpoints, Sized) and not isinstance(checkpoints, np.ndarray):
+        if len(checkpoints) > horizon:
+            raise BadArgument(f"checkpoints must ascend from at least 1 to at most {horizon}, got {len(checkpoints):,}")
+        check_room(24 * len(checkpoints), f"{len(checkpoints):,} checkpoints take", "ask for fewer")
     try:
         rounds = np.atleast_1d(np.asarray(checkpoints))
     except ValueError as error:
