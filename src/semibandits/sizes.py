@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from semibandits.errors import BadArgument
+from semibandits.errors import BadArgument, SemiBanditError
 
 GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where Linux says how much a container may have."""
@@ -20,7 +20,7 @@ def memory() -> int:
     return min(found, default=2**36)
 
 
-def check_room(needed: float, what: str, advice: str = "", error: type[BadArgument] = BadArgument) -> None:
+def check_room(needed: float, what: str, advice: str = "", error: type[SemiBanditError] = BadArgument) -> None:
     """Raises `error` where so many bytes are more than there are."""
     if needed > ALWAYS and needed > (there := memory()):
         raise error(

@@ -12,12 +12,14 @@ from typing import IO, Any
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments.document import Experiment
 from semibandits.experiments.written import Written, names_in, refuse_links
-from semibandits.files import half_written, replace_file
+from semibandits.files import half_written, read_file, replace_file
 from semibandits.simulation.store import is_stored
 
 FORMAT = "semibandits.experiment"
 VERSION = 1
 MANIFEST = "experiment.json"
+MOST_BYTES = 2**28
+"""Of a manifest."""
 LOCK = ".lock"
 FOLDERS = ("data", "results", "figures")
 """What is in it, beside the runs."""
@@ -137,7 +139,7 @@ def _refuse_foreign(folder: Path) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        found: dict[str, Any] = json.loads(read_file(path, MOST_BYTES))
         if found["format"] != FORMAT or found["version"] != VERSION:
             raise BadState(f"{path} is no manifest of version {VERSION} of an experiment; {ELSEWHERE}")
         found = {

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 
 from semibandits.digest import digest
 from semibandits.errors import BadState, StoreFailed
-from semibandits.files import replace_file
+from semibandits.files import read_file, read_npy, replace_file
 from semibandits.simulation.task import Outcome, Task
+from semibandits.sizes import memory
 
 NOTE = "experiment.json"
+MOST_NOTE = 2**24
+"""Bytes of it."""
 BLOCK = re.compile(r"[0-9a-f]{16}-\d+\.npz")
 
 
@@ -41,7 +45,7 @@ class Store:
                 if others and not path.exists():
                     raise BadState(f"{folder} is not empty and holds no experiment: {self._way_out(others)}")
                 self._write(path, json.dumps(note, indent=1).encode())
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(read_file(path, MOST_NOTE))
             same = found["experiment"] == note["experiment"]
         except BadState:
             raise
@@ -64,9 +68,9 @@ class Store:
         for path in sorted(self._folder.glob(f"{self._name(task)}-*.npz")):
             try:
                 first = int(path.stem.rpartition("-")[2])
-                with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                    found = {name: file[name] for name in Outcome.empty(task, 0).arrays()}
-                    timed = {"seconds": file["seconds"]} if "seconds" in file else {}
+                file = _arrays(read_file(path, memory() // 4))
+                found = {name: file[name] for name in Outcome.empty(task, 0).arrays()}
+                timed = {"seconds": file["seconds"]} if "seconds" in file else {}
                 count = len(found["regret"])
                 expected = Outcome.empty(task, count).arrays() | {name: np.empty(count) for name in timed}
             except Exception:  # NumPy and zipfile have many for a damaged file
@@ -94,6 +98,16 @@ class Store:
     @staticmethod
     def _name(task: Task) -> str:
         return digest(task.policy)[:16]
+
+
+def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
+    """Those of an .npz file as `save` writes it, in which nothing is packed and so nothing unpacks to more."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        parts = file.infolist()
+        packed = any(part.compress_type != zipfile.ZIP_STORED for part in parts)
+        if packed or sum(part.file_size for part in parts) > len(data):
+            raise ValueError("no file of a store")
+        return {part.filename.removesuffix(".npy"): read_npy(file.read(part)) for part in parts}
 
 
 def _kinds(arrays: dict[str, NDArray[Any]]) -> dict[str, tuple[object, ...]]:

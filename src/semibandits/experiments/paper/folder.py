@@ -9,9 +9,11 @@ from typing import Any
 from semibandits.errors import BadArgument, StoreFailed
 from semibandits.experiments.paper.parts import Drawing, Part
 from semibandits.experiments.written import Written, names_in, refuse_links
-from semibandits.files import replace_file
+from semibandits.files import NoPlainFile, read_file, replace_file
 
 MARKER = "claims.json"
+MOST_BYTES = 2**28
+"""Of a marker."""
 KIND = "semibandits reproduction"
 FOLDERS = ("figures", "data")
 
@@ -76,8 +78,8 @@ def _mark(folder: Path, document: Mapping[str, Any], files: list[str]) -> None:
 def _former(folder: Path) -> dict[str, Any] | None:
     """What the marker of the reproduction that is here says, its files first; None: there is none."""
     try:
-        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError, ValueError, RecursionError):
+        marker = json.loads(read_file(folder / MARKER, MOST_BYTES))
+    except (FileNotFoundError, IsADirectoryError, NoPlainFile, ValueError, RecursionError):
         return None
     if not isinstance(marker, dict) or marker.get("kind") != KIND:
         return None
