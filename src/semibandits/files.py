@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 HALF = re.compile(r"\.(.+)\.[0-9a-f]{8}")
 """The name of a file that is just being written, with the name it will have."""
 KINDS = {
+    stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
@@ -61,8 +62,6 @@ def _without_waiting(path: str, flags: int) -> int:
 
 def _check_plain(path: str | os.PathLike[str], found: os.stat_result, most: int) -> int:
     """How large it says it is."""
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not stat.S_ISREG(found.st_mode):
         raise NoPlainFile(path, f"it is {KINDS.get(stat.S_IFMT(found.st_mode), 'no file')}, and a file is expected")
     if found.st_size > most:

@@ -193,7 +193,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
         SimulationResult.load(tmp_path / "absent")
     with pytest.raises(FileNotFoundError, match="No such folder"):
         make().save(tmp_path / "absent" / "run.parquet")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(errors.BadState, match="it is a folder, and a file is expected"):
         SimulationResult.load(tmp_path)
 
 

@@ -1,7 +1,6 @@
 """The front door: many runs of many policies on one problem."""
 
 import datetime
-import functools
 import os
 import platform
 import time
@@ -27,6 +26,7 @@ from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
 from semibandits.sizes import asking_for, check_room
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
+from semibandits.versions import __version__, versions
 
 MOST_ROUNDS = 10**12
 """The longest horizon."""
@@ -177,13 +177,13 @@ def simulate(
         kind=regret,
         engine=_engine_name(listed, choices, where, len(replayed)),
         seconds=seconds,
-        version=_versions()["semibandits"],
+        version=__version__,
         provenance={
             "started": began.isoformat(timespec="seconds"),
             "machine": platform.platform(),
             "processor": processor(),
             "cores": cores(),
-            "versions": _versions(),
+            "versions": versions("numpy", "scipy", "numba"),
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,
@@ -283,14 +283,6 @@ def _parameters(task: Task) -> dict[str, Any]:
     facts = getattr(getattr(agent, "state", None), "facts", None)
     tuned = {} if facts is None else {"facts": [float(x) for x in facts if np.isfinite(x)]}
     return {"policy": type(task.policy).__name__, **plain, **tuned, "init": agent.init}
-
-
-@functools.cache
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version  # costs more than all of this module
-
-    names = ("semibandits", "numpy", "scipy", "numba")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
 
 
 def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int64]:

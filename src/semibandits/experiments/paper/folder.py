@@ -79,7 +79,7 @@ def _former(folder: Path) -> dict[str, Any] | None:
     """What the marker of the reproduction that is here says, its files first; None: there is none."""
     try:
         marker = json.loads(read_file(folder / MARKER, MOST_BYTES))
-    except (FileNotFoundError, IsADirectoryError, NoPlainFile, ValueError, RecursionError):
+    except (FileNotFoundError, NoPlainFile, ValueError, RecursionError):
         return None
     if not isinstance(marker, dict) or marker.get("kind") != KIND:
         return None
