@@ -8,7 +8,7 @@ from os import PathLike, cpu_count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported
+from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported, to_install
 from semibandits.experiments.document import Experiment, Plan, Where, as_in_files
 from semibandits.experiments.folder import claimed
 from semibandits.experiments.numbers import TABLES, all_tables
@@ -117,7 +117,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
-        raise Unsupported('a Dask cluster needs another package: pip install "semibandits[cluster]"') from error
+        raise Unsupported(f"a Dask cluster needs another package: {to_install('cluster')}") from error
     try:
         client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.answers import check_weights, within
-from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported
+from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported, to_install
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.sets.program import Program
 from semibandits.types import Items, Weights, total
@@ -232,5 +232,5 @@ def import_highs() -> Any:
     try:
         import highspy
     except ImportError as error:
-        raise Unsupported('mixed integer programs need HiGHS: pip install "semibandits[milp]"') from error
+        raise Unsupported(f"mixed integer programs need HiGHS: {to_install('milp')}") from error
     return highspy

@@ -30,7 +30,7 @@ class MILP(Searched):
     >>> two_of_the_first_three.argmax([0.1, 0.5, 0.9, 0.3])
     array([1, 2])
 
-    The oracle is HiGHS (`pip install "semibandits[milp]"`), a branch-and-cut search: exponential at worst. Every answer
+    The oracle is HiGHS (the extra `milp`), a branch-and-cut search: exponential at worst. Every answer
     is rounded to whole numbers and checked. Rows hold to 1e-9 of their largest entry or bound; entries below 1e-9 of
     the largest in their row may be ignored; of solutions whose values differ by less than 1e-9 of the largest weight
     any may be returned, the same one for the same weights every time.

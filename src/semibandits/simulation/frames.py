@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.errors import BadArgument, BadState, Unsupported
+from semibandits.errors import BadArgument, BadState, Unsupported, to_install
 from semibandits.files import NoPlainFile, read_file, replace_file
 from semibandits.simulation.parquet_sizes import sizes
 from semibandits.simulation.result import SimulationResult
@@ -67,7 +67,7 @@ def to_frame(result: SimulationResult) -> Any:
         try:
             return to_pandas(result)
         except Unsupported as error:
-            raise Unsupported('data frames need Polars: pip install "semibandits[frames]"') from error
+            raise Unsupported(f"data frames need Polars: {to_install('frames')}") from error
     return polars.DataFrame(_columns(result))
 
 
@@ -168,7 +168,7 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise Unsupported('Parquet files need pyarrow: pip install "semibandits[frames]"') from error
+        raise Unsupported(f"Parquet files need pyarrow: {to_install('frames')}") from error
 
 
 def _check_sizes(path: str | os.PathLike[str], data: bytes, shapes: dict[str, tuple[int, ...]]) -> None:
