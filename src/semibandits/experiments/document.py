@@ -243,7 +243,7 @@ def _plan(
         policies.append(policy)
     with place["runs"].blamed():
         sizes = {name: arguments[name] for name in ("horizon", "runs", "checkpoints")}
-        check_memory(problem, len(policies), **sizes, record=("counts", "sums"))
+        check_memory(problem, len(policies), **sizes, record=("counts", "sums"), stored=True)
     return Plan(name[:16], variant.settings, problem, tuple(policies), arguments)
 
 

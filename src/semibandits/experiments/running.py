@@ -62,6 +62,8 @@ def run(
             _save(points, folder)
             shown = _report(experiment, points, folder, written) if report else []
             written.remove_all_but([*names, *shown])
+        except StoreFailed:
+            raise
         except OSError as error:
             raise StoreFailed(f"{folder} could not be written: {error}") from error
     return Finished(experiment, folder, points)

@@ -35,7 +35,7 @@ KEY = b"semibandits"
 MOST_BYTES = 2**34
 """A larger file is not read, nor one that takes more than a quarter of the memory."""
 ARRAYS = ("regret", "counts", "sums", "solutions")
-COPIES = 4
+COPIES = 2
 """Of its numbers are in memory while a file is read."""
 GROUP = 2**24
 """About how many numbers of one column are written at a time."""
