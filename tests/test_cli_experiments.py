@@ -160,7 +160,7 @@ def test_without_matplotlib_nothing_is_begun(monkeypatch: pytest.MonkeyPatch, ar
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = invoke(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert 'pip install "semibandits[plot]"' in result.stderr
+    assert 'pip install ".[plot]"' in result.stderr
     assert "--no-report" in result.stderr
     assert [path.name for path in Path().iterdir()] == ["grid.toml"]
 

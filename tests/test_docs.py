@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from semibandits.cli import main
+from semibandits.errors import to_install
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = [ROOT / "docs", ROOT / "docs" / "howto"]
@@ -137,8 +138,8 @@ def parse(arguments: list[str]) -> None:
 
 
 def extras(requirement: str) -> list[str]:
-    """Of `semibandits[plot,frames]` or `.[dev]`."""
-    found = re.fullmatch(r"(?:semibandits|\.)(?:\[([\w,]+)\])?", requirement)
+    """Of `.[plot,frames]`, in a clone: the package is in no index yet."""
+    found = re.fullmatch(r"\.(?:\[([\w,]+)\])?", requirement)
     assert found or requirement.startswith("-"), requirement
     return found[1].split(",") if found and found[1] else []
 
@@ -165,8 +166,30 @@ def anchors(page: Path) -> set[str]:
 
 @pages
 def test_extras_named_in_the_text_exist(page: Path) -> None:
-    named = re.findall(r"semibandits\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"pip install [\"']?\.\[([\w,]+)\]", text)
     assert {extra for names in named for extra in names.split(",")} <= known_extras()
+    assert not re.search(r"pip install [\"']?semibandits", text)
+
+
+def test_extras_named_in_errors_exist() -> None:
+    code = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")}
+    named = {extra for text in code.values() for extra in re.findall(r"to_install\([\"'](\w+)[\"']\)", text)}
+    assert named == {"plot", "frames", "milp", "cluster"}
+    assert named <= known_extras()
+    assert not [path for path, text in code.items() if "semibandits[" in text or "pip install semibandits" in text]
+    assert to_install("plot") == 'pip install ".[plot]" in a clone of semibandits'
+
+
+def test_extras_are_for_what_is_there() -> None:
+    """What an extra installs is imported somewhere, by name; `docs` and `dev` are for ourselves."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {name: listed for name, listed in project["optional-dependencies"].items() if name not in ("docs", "dev")}
+    assert sorted(extras(wanted.pop("all")[0].replace("semibandits", "."))) == sorted(wanted)
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    for requirement in itertools.chain(*wanted.values()):
+        package = re.split(r"[\[<>=]", requirement)[0].replace("-", "_")
+        assert re.search(rf"import_module\([\"']{package}|(import|from) {package}\b", code), requirement
 
 
 def test_pictures_show_the_actual_sets() -> None:

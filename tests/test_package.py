@@ -1,14 +1,25 @@
 """The package as a whole: quick to import, small in memory, one version."""
 
+import contextlib
+import json
+import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tracemalloc
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import semibandits as sb
+from semibandits import scoring
+from semibandits.sets import built_in
+from semibandits.versions import versions
+
+ROOT = Path(__file__).parent.parent
 
 HEAVY = {"numba", "scipy", "matplotlib", "rich", "polars", "click"}
 
@@ -41,7 +52,57 @@ def test_help_is_light() -> None:
 
 
 def test_versions_agree() -> None:
-    assert sb.__version__ == version("semibandits")
+    assert sb.__version__ == version("semibandits") == versions()["semibandits"]
+    assert f"\nversion: {sb.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert versions("numpy", "scipy", "no_such_package") == {
+        **versions(),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
+
+
+UNINSTALLED = """
+from importlib.metadata import PackageNotFoundError, version
+try:
+    print("installed", version("semibandits"))
+except PackageNotFoundError:
+    pass
+import semibandits as sb
+from semibandits.cli.version import version as command
+result = sb.simulate(sb.problems.grid_path(1, 0.4), sb.policies.CombUCB1(), horizon=5, runs=1, seed=0, threads=1)
+versions = result.provenance["versions"]
+print(sb.__file__, result.version, *versions)
+command(["--json"])
+"""
+
+
+@pytest.mark.parametrize("form", ["folder", pytest.param("zip", marks=pytest.mark.long)])
+def test_a_package_that_only_lies_on_the_path(tmp_path: Path, form: str) -> None:
+    """Of this package no metadata, such as an installation leaves, is to be found; with the zip, of no other either."""
+    left_out = (".pth", ".dist-info") if form == "zip" else (".pth",)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for path in map(Path, sysconfig.get_paths().values()):
+        for inside in path.iterdir() if path.name == "site-packages" else ():
+            if not inside.name.startswith("semibandits") and inside.suffix not in left_out:
+                with contextlib.suppress(FileExistsError):
+                    (elsewhere / inside.name).symlink_to(inside)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(sb.__file__).parent, tmp_path / "copy" / "semibandits", ignore=ignored)
+    place = tmp_path / "copy"
+    if form == "zip":
+        place = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path / "copy"))
+    path = os.pathsep.join(map(str, (place, elsewhere)))
+    ended = subprocess.run(
+        [sys.executable, "-S", "-c", UNINSTALLED],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    first, *rest = ended.stdout.splitlines()
+    assert first == f"{place / 'semibandits' / '__init__.py'} {sb.__version__} python semibandits numpy scipy numba"
+    assert json.loads("".join(rest)) == {"version": sb.__version__}
 
 
 def growth(rounds: int) -> int:
@@ -63,6 +124,14 @@ def growth(rounds: int) -> int:
         tracemalloc.stop()
 
 
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may need half a second for few rounds, and machine code takes memory."""
+    for module in (scoring, built_in):
+        monkeypatch.setattr(module, "PATIENCE", np.inf)
+
+
+@pytest.mark.usefixtures("uncompiled")
 def test_memory_is_flat() -> None:
     assert growth(20_000) < 20_000  # less than a byte per round
 

@@ -24,7 +24,7 @@ SOURCES = ["kveton2015", "tight", "matroid", "chen2013", "escb", "graves_lai"]
 def test_the_site(tmp_path: Path) -> None:
     """One test, as building takes ten seconds."""
     for needed in ("sphinx", "furo", "myst_parser"):
-        pytest.importorskip(needed, reason=f"building the site needs {needed}: pip install 'semibandits[docs]'")
+        pytest.importorskip(needed, reason=f"building the site needs {needed}: pip install '.[docs]'")
     site = built(tmp_path)
     pages = {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
     check_links(pages, site)

@@ -6,6 +6,8 @@ Everything here is imported when it is first used, so that the command line is q
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from semibandits.versions import __version__ as __version__
+
 if TYPE_CHECKING:
     from semibandits import environments, errors, policies, problems, rng, sets, testing, theory
     from semibandits.errors import SemiBanditError
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from semibandits.simulation.result import SimulationResult
     from semibandits.simulation.simulate import simulate
     from semibandits.types import Decision, Environment, FeasibleSet, IndexPolicy, Policy
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Decision",

@@ -130,6 +130,11 @@ class ConformanceError(SemiBanditError, AssertionError):
     """A set, environment or policy breaks its contract (raised by `semibandits.testing`)."""
 
 
+def to_install(extra: str) -> str:
+    """How an error about an optional package ends: what installs it. The package is not in an index yet."""
+    return f'pip install ".[{extra}]" in a clone of semibandits'
+
+
 def meant(name: object, there: Iterable[str]) -> str:
     """How an error about an unknown name ends: with the name that was probably meant, else with all there are."""
     import difflib  # only for those who mistype

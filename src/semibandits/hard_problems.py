@@ -12,6 +12,7 @@ from semibandits.environments.drifting import LAST_START, MOST_ROWS
 from semibandits.errors import BadArgument, BadWeights
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
+from semibandits.sizes import check_room
 from semibandits.types import Decision, FeasibleSet, Sense, check_choice
 
 
@@ -48,9 +49,10 @@ def against(
     >>> problem.environment.losses.sum(), problem.environment.average(100)
     (np.float64(200.0), array([0.5, 0.5, 0.5, 0.5]))
     """
-    rounds = check_count("horizon", horizon, BadArgument)
+    rounds = check_count("horizon", horizon, BadArgument, LAST_START)
     bad = 1.0 if check_choice("sense", sense, Sense) == "min" else 0.0
     shape = (rounds, feasible.n_items)
+    check_room(16 * rounds * feasible.n_items, f"a table of {rounds:,} rounds and {feasible.n_items:,} items takes")
     if others is None:
         losses = np.full(shape, 1.0 - bad)
     else:
@@ -94,6 +96,7 @@ def changing_phases(n_items: int = 10, k: int = 5, gap: float = 1 / 16, growth: 
     while starts[-1] + math.ceil(length) <= LAST_START and len(starts) < MOST_ROWS:
         starts.append(starts[-1] + math.ceil(length))
         length *= growth
+    check_room(40 * len(starts) * top.n_items, f"{len(starts):,} phases of {top.n_items:,} items take")
     costs = np.where(np.arange(top.n_items) < top.k, 0.0, gap)
     rows = np.where(np.arange(len(starts))[:, None] % 2 == 0, 1.0 - gap + costs, costs)
     return Problem(top, environments.Drifting(rows, starts), sense="min")
@@ -116,8 +119,9 @@ def coin_table(
            [0., 0., 0., 1.],
            [0., 1., 0., 0.]])
     """
-    rounds = check_count("horizon", horizon, BadArgument)
+    rounds = check_count("horizon", horizon, BadArgument, LAST_START)
     better = 1.0 if check_choice("sense", sense, Sense) == "max" else -1.0
+    check_room(32 * rounds * feasible.n_items, f"a table of {rounds:,} rounds and {feasible.n_items:,} items takes")
     if gap is None:
         gap = min(0.25, 0.25 * math.sqrt(feasible.n_items / (max(1, feasible.max_size) * rounds)))
     if not (isinstance(gap, int | float | np.floating) and 0.0 <= gap <= 0.5):

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument, BadState, Unsupported
-from semibandits.files import replace_file
+from semibandits.files import NoPlainFile, read_file, replace_file
+from semibandits.sizes import memory
 
 FORMAT = "semibandits.learner"
 VERSION = 2
 READ = (1, 2)
 """In files of version 1 there is no fingerprint."""
+MOST_BYTES = 2**32
+"""A larger file is not read, nor one that takes more than a quarter of the memory."""
 DAMAGE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 """What decoding raises on bytes that are no such file."""
 
@@ -103,7 +106,10 @@ def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> SavedLearner:
-    data = Path(path).read_bytes()
+    try:
+        data = read_file(path, min(MOST_BYTES, memory() // 4))
+    except NoPlainFile as error:
+        raise BadState(f"{path} is not a saved learner: {error.strerror}") from error
     try:
         file = msgspec.json.decode(data, type=_File)
     except DAMAGE as error:

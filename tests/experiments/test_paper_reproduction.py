@@ -244,7 +244,7 @@ def test_without_matplotlib_a_report_is_refused_and_the_rest_works(
 ) -> None:
     for name in ("matplotlib", "matplotlib.axes", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(Unsupported, match=r'pip install "semibandits\[plot\]"'):
+    with pytest.raises(Unsupported, match=r'pip install "\.\[plot\]"'):
         reproduce(out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
     assert reproduce(only="fig1b").holds

@@ -330,7 +330,7 @@ def test_code_of_ones_own_travels_to_processes(tmp_path: Path) -> None:
 def test_a_dask_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = of(tmp_path, f'{GRID}[executor]\nkind = "dask"\naddress = "tcp://127.0.0.1:1"\n')
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(Unsupported, match=r"semibandits\[cluster\]"):
+    with pytest.raises(Unsupported, match=r'pip install "\.\[cluster\]" in a clone'):
         run(experiment, tmp_path / "out")
 
 

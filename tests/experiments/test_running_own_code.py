@@ -1,14 +1,12 @@
-"""Experiments with the user's own code, and folders with the user's own files."""
+"""Experiments with the user's own code, and folders of others."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from experiment_files import GRID, OWN, of
 from semibandits.errors import BadArgument, BadState
-from semibandits.experiments import running
 from semibandits.experiments.running import run
 
 POLICY = """\
@@ -106,37 +104,9 @@ def test_own_code_does_not_end_the_program(tmp_path: Path) -> None:
         run(of(tmp_path, text), tmp_path / "out")
 
 
-def test_only_half_files_of_our_own_are_removed(tmp_path: Path) -> None:
-    out = run(of(tmp_path, GRID), tmp_path / "out").folder
-    for name in (".report.html.0123abcd", "data/.summary.csv.0123abcd", "data/.gitignore", ".gitignore"):
-        (out / name).touch()
-    (out / "data" / ".hidden").mkdir()
-    run(of(tmp_path, GRID), out)
-    left = {path.relative_to(out).as_posix() for path in out.rglob(".*")}
-    assert left == {".lock", ".gitignore", "data/.gitignore", "data/.hidden"}
-
-
 def test_a_folder_of_others_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").touch()
     with pytest.raises(BadState, match=r"holds no experiment, but other files: thesis.tex"):
         run(of(tmp_path, GRID), tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
-
-
-def test_a_report_belongs_to_the_numbers_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(path: Path, title: str, points: Any, **about: Any) -> None:
-        path.write_text(title)
-        (path.parent / "figures").mkdir(exist_ok=True)
-        for number in range(len(points)):
-            (path.parent / "figures" / f"{number}.png").touch()
-
-    monkeypatch.setattr(running, "write_report", write)
-    out = tmp_path / "out"
-    run(of(tmp_path, f"{GRID}[sweep]\nproblem.m = [1, 2]\n"), out, report=True)
-    assert len(list(out.glob("figures/*"))) == 2
-    run(of(tmp_path, f"{GRID}[sweep]\nproblem.m = [2]\n"), out, report=True)
-    assert [path.name for path in out.glob("figures/*")] == ["0.png"]
-    assert (out / "report.html").read_text() == "Grid"
-    run(of(tmp_path, f"{GRID}[sweep]\nproblem.m = [2]\n"), out)
-    assert not [*out.glob("report.html"), *out.glob("figures/*")]

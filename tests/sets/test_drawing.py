@@ -305,7 +305,7 @@ def test_on_axes_that_are_there(feasible: BuiltIn) -> None:
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(errors.Unsupported, match=r'Matplotlib: pip install "semibandits\[plot\]"'):
+    with pytest.raises(errors.Unsupported, match=r'Matplotlib: pip install "\.\[plot\]"'):
         sets.TopK(3, 1).draw()
 
 

@@ -265,7 +265,7 @@ def test_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     assert sets.Knapsack([1, 2], 2).argmax([1.0, 1.0]).tolist() == [0]
     assert sets.GreedyKnapsack([1.5, 2.5], 2).argmax([1.0, 1.0]).tolist() == [0]
-    with pytest.raises(errors.Unsupported, match=r"pip install \"semibandits\[milp\]\""):
+    with pytest.raises(errors.Unsupported, match=r"pip install \"\.\[milp\]\""):
         sets.Knapsack([1.5, 2.5], 2)
 
 

@@ -316,7 +316,7 @@ def test_max_size_and_items_in_no_solution() -> None:
 
 def test_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(errors.Unsupported, match=r"pip install \"semibandits\[milp\]\""):
+    with pytest.raises(errors.Unsupported, match=r"pip install \"\.\[milp\]\""):
         sets.MILP(PICK_ONE, 1, 1)
 
 

@@ -266,7 +266,7 @@ def nested(depth: int) -> dict[str, Any]:
         (document("GridPaths", m=10**5), "GridPaths would have more"),
         (document("KPaths", n_items=10**12, k=10**6), "KPaths would have more"),
         (document("Enumerated", solutions=[[0]], n_items=10**15), "would have more"),
-        (document("Enumerated", solutions=[[10**18]], n_items=None), "would have more"),
+        (document("Enumerated", solutions=[[10**18]], n_items=None), "n_items must be at most 2,147,483,647"),
         (document("Enumerated", solutions=[[10**30]], n_items=5), "solution 0"),
         (document("Enumerated", solutions=3, n_items=5), "got 3"),
         (document("DagPaths", edges=5, source=0, target=1), "got 5"),

@@ -58,7 +58,7 @@ def test_without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     assert isinstance(make().to_frame(), pd.DataFrame)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(errors.Unsupported, match=r'pip install "semibandits\[frames\]"'):
+    with pytest.raises(errors.Unsupported, match=r'pip install "\.\[frames\]"'):
         make().to_frame()
     with pytest.raises(errors.Unsupported, match="pip install pandas"):
         make().to_pandas()
@@ -193,7 +193,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
         SimulationResult.load(tmp_path / "absent")
     with pytest.raises(FileNotFoundError, match="No such folder"):
         make().save(tmp_path / "absent" / "run.parquet")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(errors.BadState, match="it is a folder, and a file is expected"):
         SimulationResult.load(tmp_path)
 
 
@@ -314,5 +314,5 @@ def test_damaged_files_are_noticed(tmp_path: Path) -> None:
 def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch, saved: Path) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for action in (make().save, SimulationResult.load):
-        with pytest.raises(errors.Unsupported, match=r'pyarrow: pip install "semibandits\[frames\]"'):
+        with pytest.raises(errors.Unsupported, match=r'pyarrow: pip install "\.\[frames\]"'):
             action(saved)

@@ -273,5 +273,5 @@ def test_pyplot_is_joined_where_it_is_in_use() -> None:
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(errors.Unsupported, match=r'Matplotlib: pip install "semibandits\[plot\]"'):
+    with pytest.raises(errors.Unsupported, match=r'Matplotlib: pip install "\.\[plot\]"'):
         make().plot()

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from semibandits.cli.tables import printable
-from semibandits.errors import SemiBanditError
+from semibandits.errors import SemiBanditError, to_install
 
 BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
@@ -94,9 +94,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise Refused(
-            'the report needs Matplotlib: pip install "semibandits[plot]", or do without it: --no-report'
-        ) from None
+        raise Refused(f"the report needs Matplotlib: {to_install('plot')}, or do without it: --no-report") from None
     except Exception as error:  # a backend that does not exist, say
         raise Refused(f"Matplotlib does not start ({error}); without it: --no-report") from error
 

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from semibandits.errors import BadArgument, meant
+from semibandits.files import read_file, read_npy
+from semibandits.sizes import memory
 
+MOST_BYTES = 2**30
+"""Of a file of data."""
+GROWS = {".csv": 32, ".npy": 4, ".json": 32}
+"""So many times its size a file may take in memory."""
 KEYS = ("file", "column", "columns")
 
 
@@ -18,6 +24,7 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
 
     A CSV file has a header. One `column` is a list, of numbers where all of it are; `columns` are a list for each row;
     without either it is the matrix of all its numbers. An .npy file is the array in it, a .json file what it holds.
+    What is no file, or has more than `MOST_BYTES`, or would not fit into memory, is not read.
     """
     for key in table:
         if key not in KEYS:
@@ -30,9 +37,9 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
     if kind != ".csv" and len(table) > 1:
         raise BadArgument(f"column and columns are for CSV files, got {name!r:.100}")
     try:
-        data = (folder / name).read_bytes()
-    except (OSError, ValueError) as error:
-        raise BadArgument(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        data = read_file(folder / name, min(MOST_BYTES, memory() // GROWS[kind]))
+    except OSError as error:
+        raise BadArgument(f"{name} cannot be read: {error.strerror or error}") from error
     try:
         return readers[kind](data, table), data
     except BadArgument as error:
@@ -90,7 +97,7 @@ def _column(title: Any, header: list[str], rows: dict[int, list[str]]) -> list[A
 
 
 def _read_npy(data: bytes, table: dict[str, Any]) -> Any:
-    return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    return read_npy(data)
 
 
 def _read_json(data: bytes, table: dict[str, Any]) -> Any:

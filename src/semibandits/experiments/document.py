@@ -17,7 +17,8 @@ from semibandits.experiments import named
 from semibandits.experiments.assembling import Assembler
 from semibandits.experiments.place import Place, Source
 from semibandits.experiments.sweep import Axis, Variant, read_axes, variants
-from semibandits.experiments.toml_lines import lines
+from semibandits.experiments.toml_lines import line_of_long_key, lines
+from semibandits.files import read_file
 from semibandits.policies import Random
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
@@ -40,11 +41,14 @@ IDENTITY = ("horizon", "seed", "regret", "feedback", "checkpoints", "uncovered",
 """What makes an experiment the one it is."""
 EXECUTORS = {"threads": ("threads",), "processes": ("workers",), "dask": ("address",)}
 """Where runs are played, and what is to be said about it."""
+MOST_BYTES = 4_000_000
+"""Of an experiment file."""
 MOST_WORKERS = 10_000
 LONGEST_UNIT = 20
 LONGEST_KEY = 200
 DEEPEST = 50
 """So many tables and lists may be in each other."""
+TOO_DEEP = f"tables and lists may be {DEEPEST} deep in each other, no more"
 LONG = 200
 """Values longer than this are told apart by their digest."""
 
@@ -140,6 +144,9 @@ def parse(text: str, name: str, folder: Path) -> Experiment:
 
 
 def _parse(text: str, name: str) -> tuple[dict[str, Any], Source]:
+    line = line_of_long_key(text, DEEPEST)
+    if line is not None:
+        raise BadExperiment(f"{name}, line {line}: {TOO_DEEP}")
     try:
         document = tomllib.loads(text)
         source = Source(name, lines(text) if name else {})
@@ -148,7 +155,7 @@ def _parse(text: str, name: str) -> tuple[dict[str, Any], Source]:
     except RecursionError as error:
         raise BadExperiment(f"{name}: lists or tables in each other without end") from error
     except ValueError as error:  # of int()
-        found = re.search(r"\d[\d_]{4000}", text)
+        found = re.search(r"(?<![\d_])\d[\d_]{4000}", text)
         line = text.count("\n", 0, found.start() if found else 0) + 1
         raise BadExperiment(f"{name}, line {line}: a number has too many digits") from error
     if not document:
@@ -163,7 +170,7 @@ def _check_size(document: dict[str, Any], source: Source) -> None:
     while waiting:
         path, value = waiting.pop()
         if len(path) > DEEPEST:
-            source.fail(path, f"tables and lists may be {DEEPEST} deep in each other, no more")
+            source.fail(path, TOO_DEEP)
         if path and isinstance(path[-1], str) and len(path[-1]) > LONGEST_KEY:
             source.fail(path, f"keys have at most {LONGEST_KEY} letters, got {path[-1]!r:.50}...")
         if type(value) is int and abs(value) >= named.LARGEST:
@@ -186,7 +193,7 @@ def _read_text(name: str) -> str:
     if path.is_dir():
         raise BadExperiment(f"{name} is a folder; expected an experiment file")
     try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        return read_file(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         there = sorted(one.name for one in path.parent.glob("*.toml")) if path.parent.is_dir() else []
         hint = meant(path.name, there) if there else "; 'semibandits new' writes a file to begin with"
@@ -236,7 +243,7 @@ def _plan(
         policies.append(policy)
     with place["runs"].blamed():
         sizes = {name: arguments[name] for name in ("horizon", "runs", "checkpoints")}
-        check_memory(problem, len(policies), **sizes, record=("counts", "sums"))
+        check_memory(problem, len(policies), **sizes, record=("counts", "sums"), stored=True)
     return Plan(name[:16], variant.settings, problem, tuple(policies), arguments)
 
 

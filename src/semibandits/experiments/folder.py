@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,39 +11,59 @@ from typing import IO, Any
 
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments.document import Experiment
-from semibandits.files import half_written, replace_file
+from semibandits.experiments.written import Written, names_in, refuse_links
+from semibandits.files import half_written, read_file, replace_file
+from semibandits.simulation.store import is_stored
 
 FORMAT = "semibandits.experiment"
 VERSION = 1
 MANIFEST = "experiment.json"
+MOST_BYTES = 2**28
+"""Of a manifest."""
 LOCK = ".lock"
 FOLDERS = ("data", "results", "figures")
 """What is in it, beside the runs."""
+COPY = "experiment.toml"
 SHOWN = 5
 """So many files or differences an error names."""
 ELSEWHERE = "give another folder, or remove this one"
 
 
 @contextmanager
-def claimed(folder: Path, experiment: Experiment) -> Iterator[None]:
+def claimed(folder: Path, experiment: Experiment) -> Iterator[Written]:
     """The folder is this experiment's, and this process's alone, until the `with` block is left.
 
-    Raises `BadState` where it holds something else, and `StoreFailed` where it cannot be written.
+    Gives what was written in it before. Raises `BadState` where it holds something else, and `StoreFailed` where it
+    cannot be written.
     """
     _refuse_foreign(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(folder / LOCK) and not stat.S_ISREG((folder / LOCK).lstat().st_mode):
+            raise BadState(f"{folder / LOCK} is no file; {ELSEWHERE}")
         lock = (folder / LOCK).open("a")
     except OSError as error:
         raise StoreFailed(f"{folder} cannot be written: {error.strerror or error}") from error
     with lock:
         if not _locked(lock):
             raise StoreFailed(f"another process is playing in {folder}: wait for its end, or give another folder")
-        _check(folder, experiment)
-        for inside in (folder, *(folder / name for name in FOLDERS), *folder.glob("runs/*")):
-            for left in half_written(inside):
-                left.unlink(missing_ok=True)
-        yield
+        runs = sorted(path.relative_to(folder).as_posix() for path in folder.glob("runs/*"))
+        refuse_links(folder, (*FOLDERS, "runs", *runs))
+        written = _check(folder, experiment)
+        _tidy(folder, written.names, runs)
+        yield written
+
+
+def _tidy(folder: Path, names: set[str], runs: list[str]) -> None:
+    """What a process that was killed has left is removed."""
+    ours = {MANIFEST, COPY, *names}
+    for inside in ("", *FOLDERS):
+        here = {os.path.basename(name) for name in ours if os.path.dirname(name) == inside}
+        for left in half_written(folder / inside, here.__contains__):
+            left.unlink(missing_ok=True)
+    for store in runs:
+        for left in half_written(folder / store, is_stored):
+            left.unlink(missing_ok=True)
 
 
 def write(path: Path, data: bytes) -> None:
@@ -70,10 +91,11 @@ def _locked(lock: IO[Any]) -> bool:
     return True
 
 
-def _check(folder: Path, experiment: Experiment) -> None:
+def _check(folder: Path, experiment: Experiment) -> Written:
     """Whether it holds this experiment or nothing; then the manifest and the experiment's own file are (re)written."""
     path = folder / MANIFEST
     files = experiment.files
+    written: set[str] = set()
     if path.exists():
         found = _read(path)
         differences = list(_differences(found, experiment))
@@ -84,16 +106,23 @@ def _check(folder: Path, experiment: Experiment) -> None:
                 f"{ELSEWHERE.capitalize()}"
             )
         files = found["files"] | files
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "title": experiment.title,
-        "description": experiment.description,
-        "identity": experiment.identity,
-        "files": files,
-    }
-    write(path, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
-    write(folder / "experiment.toml", experiment.text.encode())
+        written = found["written"]
+
+    def mark(names: list[str]) -> None:
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": experiment.title,
+            "description": experiment.description,
+            "identity": experiment.identity,
+            "files": files,
+            "written": names,
+        }
+        write(path, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+
+    mark(sorted(written))
+    write(folder / COPY, experiment.text.encode())
+    return Written(folder, written, mark)
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -110,10 +139,15 @@ def _refuse_foreign(folder: Path) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        found: dict[str, Any] = json.loads(read_file(path, MOST_BYTES))
         if found["format"] != FORMAT or found["version"] != VERSION:
             raise BadState(f"{path} is no manifest of version {VERSION} of an experiment; {ELSEWHERE}")
-        found = {"title": str(found["title"]), "identity": dict(found["identity"]), "files": dict(found["files"])}
+        found = {
+            "title": str(found["title"]),
+            "identity": dict(found["identity"]),
+            "files": dict(found["files"]),
+            "written": names_in(found.get("written")),
+        }
     except BadState:
         raise
     except OSError as error:

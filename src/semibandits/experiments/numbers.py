@@ -20,6 +20,7 @@ SUMMARY = ("policy", "round", "runs", "mean", *ERRORS)
 COMPARISONS = ("a", "b", "round", "runs", "difference", *ERRORS, "unpaired")
 ITEMS = ("policy", "item", "label", "true_mean", "count", "runs", "estimate", *ERRORS)
 TIMING = ("policy", "seconds_per_round")
+TABLES = ("summary", "comparisons", "items", "timing", "regret")
 
 
 def all_tables(points: Sequence[Point]) -> dict[str, Columns]:

@@ -13,7 +13,10 @@ from typing import Any
 
 from semibandits.digest import SOURCE
 from semibandits.errors import BadArgument, meant
+from semibandits.files import read_file
 
+MOST_BYTES = 4_000_000
+"""Of a file of code."""
 REFERENCE = re.compile(r"(?P<where>.+):(?P<name>[^\W\d]\w*)")
 
 
@@ -65,7 +68,7 @@ class OwnCode:
     def _run(self, file: str) -> ModuleType:
         path = self._folder / file
         try:
-            source = path.read_bytes()
+            source = read_file(path, MOST_BYTES)
         except OSError as error:
             raise BadArgument(f"{file} cannot be read: {error.strerror or error}") from error
         module = ModuleType("experiment_" + re.sub(r"\W", "_", path.stem))  # shadows no other

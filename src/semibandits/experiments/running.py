@@ -9,14 +9,17 @@ from os import PathLike, cpu_count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported
+from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported, to_install
 from semibandits.experiments.document import Experiment, Plan, Where, as_in_files
 from semibandits.experiments.folder import claimed
-from semibandits.experiments.numbers import all_tables
+from semibandits.experiments.numbers import TABLES, all_tables
 from semibandits.experiments.own_code import staying
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.experiment import write_report
+from semibandits.experiments.report.experiment import report as report_page
+from semibandits.experiments.report.pictures import Gallery, files_of, own_style, save
 from semibandits.experiments.tables import can_write_parquet, write_table
+from semibandits.experiments.written import Written
+from semibandits.files import replace_file
 from semibandits.sets.drawing import check_axes
 from semibandits.simulation import simulate
 from semibandits.simulation.progress import Progress, progress_bar
@@ -43,19 +46,37 @@ def run(
     The folder keeps every finished block of runs: the same call, made again after it was stopped or killed, or with
     more runs, policies or values of a sweep, plays only what is missing, and ends with the same numbers as one that was
     never stopped. `threads` stands for what the file says about threads or workers. A report of earlier numbers is
-    removed.
+    removed. Of other files in the folder none is: what was written here is listed in its experiment.json, and only
+    that is replaced or removed. `BadState` says so where another file, or a link, is in the way.
     """
     folder = Path(out)
     if report:
         check_axes(None)
-    with claimed(folder, experiment), staying():
+    with claimed(folder, experiment) as written, staying():
+        names = _names(experiment)
+        written.check([*names, *(["report.html"] if report else [])])
         with _executor(experiment.where, threads) as how, progress_bar(progress, experiment.rounds) as bar:
             points = tuple(_play(experiment, plan, folder, how, bar) for plan in experiment.plans)
-        for name, columns in all_tables(points).items():
-            write_table(folder / "data", name, columns)
-        _save(points, folder / "results")
-        _report(experiment, points, folder, report)
+        try:
+            written.remove_all_but(name for name in written.names if name.startswith(("data/", "results/")))
+            written.add(names)
+            _save(points, folder)
+            shown = _report(experiment, points, folder, written) if report else []
+            written.remove_all_but([*names, *shown])
+        except StoreFailed:
+            raise
+        except OSError as error:
+            raise StoreFailed(f"{folder} could not be written: {error}") from error
     return Finished(experiment, folder, points)
+
+
+def _names(experiment: Experiment) -> list[str]:
+    """The files of its numbers: Parquet, too, where pyarrow is installed."""
+    tables = [f"data/{name}" for name in TABLES]
+    csv = [f"{name}.csv" for name in tables]
+    if not can_write_parquet():
+        return csv
+    return [*csv, *(f"{name}.parquet" for name in [*tables, *(f"results/{i}" for i in range(len(experiment.plans)))])]
 
 
 def _play(experiment: Experiment, plan: Plan, folder: Path, how: dict[str, Any], bar: Progress) -> Point:
@@ -99,7 +120,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
-        raise Unsupported('a Dask cluster needs another package: pip install "semibandits[cluster]"') from error
+        raise Unsupported(f"a Dask cluster needs another package: {to_install('cluster')}") from error
     try:
         client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:
@@ -122,29 +143,24 @@ def _silent(*names: str) -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _report(experiment: Experiment, points: tuple[Point, ...], folder: Path, wanted: bool) -> None:
-    path = folder / "report.html"
-    try:
-        for old in (path, *folder.glob("figures/*.svg"), *folder.glob("figures/*.png")):
-            old.unlink(missing_ok=True)
-        if wanted:
-            about = {"description": experiment.description, "source": experiment.text}
-            write_report(path, experiment.title, points, **about, figures=True)
-    except OSError as error:
-        raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
-
-
 def _save(points: tuple[Point, ...], folder: Path) -> None:
-    """Every result as a file that `SimulationResult.load` reads, where pyarrow is installed."""
-    if not can_write_parquet():
-        return
-    names = [f"{number}.parquet" for number in range(len(points))]
-    try:
-        folder.mkdir(exist_ok=True)
-        for name, point in zip(names, points, strict=True):
-            point.result.save(folder / name)
-        for old in folder.glob("*.parquet"):
-            if old.name not in names:  # of a longer sweep
-                old.unlink()
-    except OSError as error:
-        raise StoreFailed(f"{folder} could not be written: {error}") from error
+    """All tables, and every result as a file that `SimulationResult.load` reads, where pyarrow is installed."""
+    for name, columns in all_tables(points).items():
+        write_table(folder / "data", name, columns)
+    if can_write_parquet():
+        (folder / "results").mkdir(exist_ok=True)
+        for number, point in enumerate(points):
+            point.result.save(folder / "results" / f"{number}.parquet")
+
+
+def _report(experiment: Experiment, points: tuple[Point, ...], folder: Path, written: Written) -> list[str]:
+    """The page and its pictures; returns their files."""
+    gallery = Gallery()
+    about = {"description": experiment.description, "source": experiment.text}
+    page = report_page(experiment.title, points, **about, gallery=gallery)
+    names = ["report.html", *files_of(gallery.pictures)]
+    written.add(names)
+    with own_style():
+        save(folder, gallery.pictures)
+    replace_file(folder / "report.html", page.encode())
+    return names

@@ -8,14 +8,14 @@ from typing import TypeAlias
 Path: TypeAlias = tuple[str | int, ...]
 """The keys that lead to a value, and the numbers where the way goes through a list."""
 
-BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 DOT = re.compile(r"[ \t]*\.[ \t]*")
-STRING = re.compile(
-    r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
-    r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*'"
+STRING = re.compile(  # nothing is tried twice: a long one would take much memory
+    r'"""(?:[^"\\]++|\\[\s\S]|"{1,2}(?!"))*+"{3,5}'
+    r"|'''(?:[^']++|'{1,2}(?!'))*+'{3,5}"
+    r'|"(?:[^"\\\n]++|\\.)*+"'
+    r"|'[^'\n]*+'"
 )
 OTHER = re.compile(r"[^,\]}#\n]*")
 """A number, a date, true or false, and blanks behind it."""
@@ -30,6 +30,20 @@ def lines(text: str) -> dict[Path, int]:
     {('problem',): 1, ('problem', 'm'): 2, ('policies',): 4, ('policies', 0): 4, ('policies', 0, 'name'): 5}
     """
     return _Scanner(text).found
+
+
+def line_of_long_key(text: str, most: int) -> int | None:
+    """The line of the first key with more parts than this, a.b.c and so on; None: there is none.
+
+    For any text, in a time that grows with its length alone, which `tomllib` does not take for such keys.
+    """
+    part = rf"""(?>{BARE.pattern}|"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
+    long = rf"(?P<long>(?:{part}{DOT.pattern}){{{most}}})"
+    rest = rf"""{STRING.pattern}|#[^\n]*+|[A-Za-z0-9_-]++|[^"'#A-Za-z0-9_-]++|["']"""
+    for found in re.finditer(f"{long}|{rest}", text):
+        if found["long"]:
+            return text.count("\n", 0, found.start()) + 1
+    return None
 
 
 class _Scanner:

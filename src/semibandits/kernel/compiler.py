@@ -287,4 +287,7 @@ def bound(function: Callable[..., Any], bindings: Mapping[Any, Any], *, lanes: b
 @functools.cache
 def _kernel() -> list[bytes]:
     """The text of this room: the primitives and the pipeline."""
-    return [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    from importlib.resources import files  # finds them in a zip, too
+
+    here = sorted(files(__package__).iterdir(), key=lambda path: path.name)
+    return [path.read_bytes() for path in here if path.name.endswith(".py")]

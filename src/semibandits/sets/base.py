@@ -8,7 +8,15 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items, within
 from semibandits.errors import BadArgument, InvalidSet, UnknownItem
+from semibandits.sizes import check_room
 from semibandits.types import Items, Weights
+
+MOST_ITEMS = 2**31 - 1
+"""As many as the solutions of a simulation can tell apart."""
+ITEM_BYTES = 32
+"""What an item takes at least: in a set, and in a learner that plays on it."""
+EDGE_BYTES = 800
+"""What an edge of a graph does."""
 
 
 def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet, most: int | None = None) -> int:
@@ -18,6 +26,13 @@ def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet, mo
     if most is not None and value > most:
         raise error(f"{name} must be at most {most:,}")
     return int(value)
+
+
+def check_n_items(value: Any, what: str = "n_items", each: int = ITEM_BYTES) -> int:
+    """A number of items, or of what items are made of, that this machine can hold: `each` is what one takes."""
+    count = check_count(what, value, most=MOST_ITEMS)
+    check_room(each * count, f"{what} is {count:,}: so many take", error=InvalidSet)
+    return count
 
 
 def scaled_down(weights: ArrayLike) -> Weights:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.errors import BadArgument, BadWeights, Unsupported
+from semibandits.errors import BadArgument, BadWeights, Unsupported, to_install
 from semibandits.sets.base import check_items
 from semibandits.sets.graph import Graph
 from semibandits.types import FeasibleSet, Items, Weights
@@ -64,7 +64,7 @@ def check_axes(ax: Any) -> None:
     try:
         from matplotlib.axes import Axes
     except ImportError as error:
-        raise Unsupported('plots need Matplotlib: pip install "semibandits[plot]"') from error
+        raise Unsupported(f"plots need Matplotlib: {to_install('plot')}") from error
     if ax is not None and not isinstance(ax, Axes):
         raise BadArgument(f"ax must be Matplotlib Axes, got {ax!r:.200}")
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from semibandits.answers import as_items, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.kernel import LANES, lane_loops, score_of
-from semibandits.sets.base import check_count, check_restriction, restriction, scaled_down
+from semibandits.sets.base import check_n_items, check_restriction, restriction, scaled_down
 from semibandits.sets.built_in import BuiltIn
 from semibandits.sets.program import Program
 from semibandits.types import Arrays, Items, Solver, Weights
@@ -40,7 +40,7 @@ class Enumerated(BuiltIn):
         if not listed:
             raise EmptyFeasibleSet("the list of solutions is empty")
         largest = max((int(items[-1]) for items in listed if items.size), default=-1)
-        self.n_items = check_count("n_items", largest + 1 if n_items is None else n_items)
+        self.n_items = check_n_items(largest + 1 if n_items is None else n_items)
         if largest >= self.n_items:
             raise InvalidSet(f"a solution contains item {largest}, but n_items={n_items}")
         self._set_solutions(listed)

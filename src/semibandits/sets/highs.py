@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits.answers import check_weights, within
 from semibandits.effort import spend
-from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported
+from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported, to_install
 from semibandits.forks import ForkLock, cached_property
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.sets.program import Program
@@ -241,5 +241,5 @@ def import_highs() -> Any:
     try:
         import highspy
     except ImportError as error:
-        raise Unsupported('mixed integer programs need HiGHS: pip install "semibandits[milp]"') from error
+        raise Unsupported(f"mixed integer programs need HiGHS: {to_install('milp')}") from error
     return highspy

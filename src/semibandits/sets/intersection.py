@@ -24,7 +24,7 @@ class Intersection(Searched):
     >>> Intersection(TopK(4, 2), [[5, 3, 3, 1]], upper=6).argmax([0.9, 0.8, 0.5, 0.1])
     array([1, 2])
 
-    The oracle is HiGHS (`pip install "semibandits[milp]"`) on the set written as a mixed integer program, however
+    The oracle is HiGHS (the extra `milp`) on the set written as a mixed integer program, however
     quick the set's own oracle may be; its accuracy is that of `MILP`. It takes weights of any sign and is exact, also
     where the set's own oracle is not. Ties are broken the same way every time.
     """

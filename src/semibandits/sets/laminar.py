@@ -7,7 +7,7 @@ import numpy as np
 
 from semibandits.answers import as_items, within
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import check_count
+from semibandits.sets.base import check_n_items
 from semibandits.sets.built_in import FREE, Solved
 from semibandits.sets.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
 from semibandits.sets.matroid import MatroidSet
@@ -31,7 +31,7 @@ class LaminarMatroid(MatroidSet, Solved):
     """
 
     def __init__(self, n_items: int, families: Iterable[tuple[Sequence[int], int]], *, bases: bool = True) -> None:
-        self.n_items = check_count("n_items", n_items)
+        self.n_items = check_n_items(n_items)
         self.families = _read(families, self.n_items)
         """(items, capacity) each, as they were given."""
         self._capacity = np.array([capacity for _, capacity in self.families], dtype=np.int64)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from semibandits.answers import as_items, check_weights, said, within
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InvalidSet, OracleFailed
 from semibandits.forks import cached_property
-from semibandits.sets.base import check_count
+from semibandits.sets.base import check_n_items
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.types import Items, Weights, total
 
@@ -160,7 +160,7 @@ class Matroid(MatroidSet):
         if not callable(independent):
             raise InvalidSet(f"independent must be callable, got {independent!r:.100}")
         self._test = independent
-        self.n_items = check_count("n_items", n_items)
+        self.n_items = check_n_items(n_items)
         if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 0:
             raise BadArgument(f"trials must be an integer >= 0, got {trials!r:.100}")
         try:

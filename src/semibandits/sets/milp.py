@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import check_count
+from semibandits.sets.base import check_count, check_n_items
 from semibandits.sets.built_in import EXCLUDED, FIXED
 from semibandits.sets.highs import Search, Searched, State
 from semibandits.sets.program import Program, Rows, as_listed, check_order, read_numbers
@@ -30,7 +30,7 @@ class MILP(Searched):
     >>> two_of_the_first_three.argmax([0.1, 0.5, 0.9, 0.3])
     array([1, 2])
 
-    The oracle is HiGHS (`pip install "semibandits[milp]"`), a branch-and-cut search: exponential at worst. Every answer
+    The oracle is HiGHS (the extra `milp`), a branch-and-cut search: exponential at worst. Every answer
     is rounded to whole numbers and checked. Rows hold to 1e-9 of their largest entry or bound; entries below 1e-9 of
     the largest in their row may be ignored; of solutions whose values differ by less than 1e-9 of the largest weight
     any may be returned, the same one for the same weights every time.
@@ -60,7 +60,7 @@ class MILP(Searched):
     ) -> None:
         self.rows = Rows.read(matrix, lower, upper)
         columns = self.rows.matrix.shape[1]
-        self.n_items = check_count("n_items", columns if n_items is None else n_items)
+        self.n_items = check_n_items(columns if n_items is None else n_items)
         helpers = columns - self.n_items
         if helpers < 0:
             raise InvalidSet(f"n_items is {self.n_items}, but the matrix has only {columns} columns")

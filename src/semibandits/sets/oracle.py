@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.answers import as_items, check_answer, check_weights, said, within
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
-from semibandits.sets.base import check_count, check_restriction, restriction
+from semibandits.sets.base import check_count, check_n_items, check_restriction, restriction
 from semibandits.sets.built_in import NO_ITEMS, BuiltIn
 from semibandits.types import Items, Weights
 
@@ -83,7 +83,7 @@ class Oracle(BuiltIn):
             raise BadArgument(f"the solver must be callable, got {solver!r}")
         if contains is not None and not callable(contains):
             raise BadArgument(f"contains must be callable, got {contains!r}")
-        self.n_items = check_count("n_items", n_items)
+        self.n_items = check_n_items(n_items)
         self.max_size = check_count("max_size", max_size)
         if self.max_size > self.n_items:
             raise BadArgument(f"max_size must be at most n_items={self.n_items}, got {self.max_size}")

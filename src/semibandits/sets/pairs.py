@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits.answers import as_items, check_weights, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
 from semibandits.forks import cached_property
-from semibandits.sets.base import check_count
+from semibandits.sets.base import check_count, check_n_items
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Solved
 from semibandits.sets.pairs_matrix import Counts, Matrix
 from semibandits.sets.program import Program
 from semibandits.types import Items, Weights, total
 
 Name = str | int | float
+PAIR_BYTES = 64
 SHOWN = 10
 """How many names an error lists at most."""
 
@@ -27,7 +28,9 @@ class Side:
     def __init__(self, kind: str, given: Any) -> None:
         self.kind = kind
         self.named = not isinstance(given, int | np.integer)
-        self.names: tuple[Name, ...] = _names(kind, given) if self.named else tuple(range(check_count(kind, given)))
+        self.names: tuple[Name, ...] = (
+            _names(kind, given) if self.named else tuple(range(check_n_items(given, kind, each=PAIR_BYTES)))
+        )
         self.count = check_count(f"the number of {kind}", len(self.names))
         self._index = {name: i for i, name in enumerate(self.names)} if self.named else {}
         self._by_index = all(isinstance(name, str) for name in self._index)
@@ -94,6 +97,7 @@ class Pairs(Solved):
         per_column = _capacities("column_capacities", column_capacities, self.n_columns)
         self.row_capacities, self.column_capacities = tuple(per_row), tuple(per_column)
         self._by_column = sum(per_column) < sum(per_row)
+        check_n_items(self.n_rows * self.n_columns, "the number of pairs", each=PAIR_BYTES)
         allowed = np.ones((self.n_rows, self.n_columns), dtype=bool)
         for pair in _listed(forbidden):
             allowed[self._place(pair)] = False

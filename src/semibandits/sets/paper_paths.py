@@ -3,7 +3,7 @@
 from typing import Any
 
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import check_count
+from semibandits.sets.base import EDGE_BYTES, MOST_ITEMS, check_count, check_n_items
 from semibandits.sets.graph import Edge, Node
 from semibandits.sets.paths import DagPaths
 
@@ -21,7 +21,8 @@ class GridPaths(DagPaths):
     labels = ()
 
     def __init__(self, m: int) -> None:
-        self.m = m = check_count("m", m)
+        self.m = m = check_count("m", m, most=MOST_ITEMS)
+        check_n_items(2 * m * (m + 1), f"the number of edges of GridPaths({m})", EDGE_BYTES)
         edges: list[Edge] = []
         for row in range(m + 1):
             for column in range(m + 1):
@@ -48,7 +49,7 @@ class KPaths(DagPaths):
     labels = ()
 
     def __init__(self, n_items: int, k: int) -> None:
-        n_items, k = check_count("n_items", n_items), check_count("k", k)
+        n_items, k = check_n_items(n_items, each=EDGE_BYTES), check_count("k", k)
         self.k = k
         if n_items % k:
             raise InvalidSet(f"n_items must be a multiple of k={k}, got {n_items}")

@@ -13,7 +13,7 @@ from semibandits.answers import as_items, check_weights, solve, within
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
 from semibandits.forks import cached_property
 from semibandits.moves import oracle_text
-from semibandits.sets.base import check_items, check_restriction, restriction
+from semibandits.sets.base import check_items, check_n_items, check_restriction, restriction
 from semibandits.sets.built_in import BuiltIn
 from semibandits.sets.program import Program
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights, total
@@ -58,7 +58,7 @@ class Product(BuiltIn):
         self.blocks = tuple(blocks)
         ends = np.cumsum([block.n_items for block in blocks]).tolist()
         self.offsets: tuple[int, ...] = (0, *ends[:-1])
-        self.n_items: int = ends[-1]
+        self.n_items = check_n_items(ends[-1])
         self.max_size = sum(block.max_size for block in blocks)
         self.signed = all(block.signed for block in blocks)
         self.matroid = all(block.matroid for block in blocks)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import InvalidSet, Unsupported
+from semibandits.sets.base import check_n_items
 from semibandits.sets.built_in import BuiltIn
 from semibandits.types import FeasibleSet, Weights
 
@@ -160,6 +161,7 @@ def as_listed(bounds: NDArray[Any]) -> list[float | None]:
 def _read_matrix(given: Any) -> Any:
     from scipy.sparse import coo_array, csr_array
 
+    _check_shape(given)
     try:
         if isinstance(given, Mapping):
             shape = tuple(int(number) for number in given["shape"])
@@ -180,3 +182,11 @@ def _read_matrix(given: Any) -> Any:
         raise InvalidSet(f"the matrix must have two dimensions, got shape {matrix.shape}")
     matrix.sum_duplicates()
     return matrix
+
+
+def _check_shape(given: Any) -> None:
+    """A few words may say how large a sparse matrix is."""
+    shape = given.get("shape") if isinstance(given, Mapping) else getattr(given, "shape", None)
+    for number in shape if isinstance(shape, list | tuple) else ():
+        if isinstance(number, int) and number > 0:
+            check_n_items(number, "the number of rows or columns of the matrix")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from semibandits.errors import BadSpecification, SemiBanditError, Unsupported, meant
-from semibandits.files import replace_file
+from semibandits.files import read_file, replace_file
 from semibandits.sets.built_in import BuiltIn
 from semibandits.types import FeasibleSet
 
@@ -31,6 +31,8 @@ LONG = 1_000
 """Lists of more values than this go to files of their own, where there is a folder for them."""
 MOST_ITEMS = 2_000_000
 """Of a set that few words describe: a document must not be able to fill the memory."""
+MOST_BYTES = 2**28
+"""Of a file that a document names."""
 NODES = ("source", "target")
 """Parameters that are single nodes of a graph."""
 Folder = str | os.PathLike[str] | None
@@ -210,8 +212,8 @@ class _Reader:
         if self._folder is None:
             raise BadSpecification(f"{where} is in the file {name!r}: pass folder=")
         try:
-            data = (Path(self._folder) / name).read_bytes()
-        except (OSError, ValueError) as error:
+            data = read_file(Path(self._folder) / name, MOST_BYTES)
+        except OSError as error:
             raise BadSpecification(f"{where} cannot be read: {error}") from error
         if hashlib.sha256(data).hexdigest() != digest:
             raise BadSpecification(

@@ -10,7 +10,7 @@ from semibandits.answers import check_weights
 from semibandits.errors import InvalidSet
 from semibandits.forks import cached_property
 from semibandits.sets import top_k_in_lanes, top_k_single, top_k_trade_offs
-from semibandits.sets.base import check_count
+from semibandits.sets.base import check_count, check_n_items
 from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, LiveOracle, check_oracle_weights
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.program import Program
@@ -34,7 +34,7 @@ class TopK(MatroidSet):
     """
 
     def __init__(self, n_items: int, k: int, *, bases: bool = True) -> None:
-        self.n_items = check_count("n_items", n_items)
+        self.n_items = check_n_items(n_items)
         self.k = check_count("k", k)
         if self.k > self.n_items:
             raise InvalidSet(f"k must be at most n_items={self.n_items}, got {self.k}")

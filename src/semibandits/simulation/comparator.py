@@ -1,6 +1,8 @@
 """What regret is measured against in a world that drifts: a solution for every round, and what it is worth there."""
 
 import math
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,14 +11,23 @@ import numpy as np
 from semibandits.answers import solve
 from semibandits.environments import Drifting
 from semibandits.environments.table import InOrder
+from semibandits.kept import Kept
 from semibandits.problem import Problem
+from semibandits.sizes import asking_for, check_room
 from semibandits.types import Items, Weights, means_in, total
 
 KNOWN = (InOrder, Drifting)
 """Worlds whose means in many rounds can be had at once."""
 CELLS = 1 << 18
+STRETCH = 200
+"""Bytes it takes, beside its items."""
+MANY = 1 << 16
 TIE = 1e-12
 """By so little, relative to the best value or 1, solutions may differ and count as tied."""
+
+
+_SHARED: Kept[weakref.WeakValueDictionary[tuple[int, bool], Weights]] = Kept()
+"""One array for all the engines of a simulation, by problem, horizon and kind."""
 
 
 class Stretch(NamedTuple):
@@ -33,13 +44,31 @@ def reference(problem: Problem, horizon: int, *, static: bool) -> Weights:
     `static=True`: of the one solution that is best for the means averaged over these rounds. Otherwise of the best
     solution of every round. Best is what the oracle answers on the means, also an approximate one.
     """
-    values = np.empty(horizon)
+    if problem not in _SHARED:
+        _SHARED[problem] = weakref.WeakValueDictionary()
+    values = _SHARED[problem].get((horizon, static))
+    if values is None:
+        with asking_for(f"what regret is measured against in {horizon:,} rounds"):
+            values = np.empty(horizon)
+        for first, last, part in _parts(problem, horizon, static=static):
+            values[first - 1 : last] = part
+        values.setflags(write=False)
+        _SHARED[problem][horizon, static] = values
+    return values
+
+
+def in_turn(problem: Problem, horizon: int, *, static: bool) -> Iterator[float]:
+    """The same, one after the other."""
+    for _, _, part in _parts(problem, horizon, static=static):
+        yield from part.tolist()
+
+
+def _parts(problem: Problem, horizon: int, *, static: bool) -> Iterator[tuple[int, int, Weights]]:
+    """The same, some rounds at a time: the first of them, the last, and the values."""
     for stretch in stretches(problem, horizon, static=static):
         for first in range(stretch.first, stretch.last + 1, _at_once(stretch)):
             last = min(first + _at_once(stretch) - 1, stretch.last)
-            values[first - 1 : last] = _values(problem, first, last, stretch.items)
-    values.setflags(write=False)
-    return values
+            yield first, last, _values(problem, first, last, stretch.items)
 
 
 def stretches(problem: Problem, horizon: int, *, static: bool) -> list[Stretch]:
@@ -55,13 +84,13 @@ def _at_once(stretch: Stretch) -> int:
     return max(1, CELLS // max(1, stretch.items.size))
 
 
-def _values(problem: Problem, first: int, last: int, items: Items) -> Weights | float:
+def _values(problem: Problem, first: int, last: int, items: Items) -> Weights:
     """What these items are worth in these rounds, added up in item order as by `total`."""
     world = problem.environment
     if not isinstance(world, KNOWN):
         return np.array([total(means_in(world, round), items) for round in range(first, last + 1)])
     if items.size == 0:
-        return 0.0
+        return np.zeros(last - first + 1)
     picked = world.mean(np.arange(first, last + 1)[:, None], items, world.tables)
     values: Weights = np.add.accumulate(picked, axis=1)[:, -1]
     return values
@@ -169,9 +198,13 @@ def _best(problem: Problem, means: Weights) -> Items:
 def _merged(found: Iterator[Stretch]) -> list[Stretch]:
     """Neighbours with the same solution become one."""
     merged: list[Stretch] = []
+    held = 0
     for stretch in found:
         if merged and np.array_equal(merged[-1].items, stretch.items):
             merged[-1] = merged[-1]._replace(last=stretch.last)
         else:
             merged.append(stretch)
+            held += STRETCH + sys.getsizeof(stretch.items)
+            if not len(merged) % MANY:
+                check_room(held, f"the best solutions of {stretch.last:,} rounds take more than", "play fewer rounds")
     return merged

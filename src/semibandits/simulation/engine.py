@@ -26,6 +26,7 @@ from semibandits.simulation.parts import (
     world,
 )
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.sizes import memory
 from semibandits.types import Arrays, IndexPolicy, Solver, is_float
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
@@ -162,6 +163,15 @@ class Engine:
             lanes=lanes,
             pipeline=pipeline,
         )
+        if self.room > memory():
+            raise Cannot(f"{lanes} runs side by side take {self.room / 2**30:,.0f} GiB")
+
+    @property
+    def room(self) -> int:
+        """About how many bytes a block in play takes, and as many while it is made."""
+        problem = self._task.problem
+        numbers = (self._kernel.stats + 3) * (problem.n_items + 1) + self._task.checkpoints.size
+        return 2 * self.lanes * (8 * numbers + 4 * self._window * problem.max_size)
 
     @cached_property
     def _code(self) -> Callable[..., int]:

@@ -8,6 +8,7 @@ import errno
 import hashlib
 import io
 import json
+import math
 import os
 from collections.abc import Iterable
 from importlib import import_module
@@ -18,9 +19,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.errors import BadArgument, BadState, Unsupported
-from semibandits.files import replace_file
+from semibandits.errors import BadArgument, BadState, Unsupported, to_install
+from semibandits.files import NoPlainFile, read_file, replace_file
+from semibandits.simulation.parquet_sizes import sizes
 from semibandits.simulation.result import SimulationResult
+from semibandits.sizes import check_room, memory
 from semibandits.state import DAMAGE, Count
 
 if TYPE_CHECKING:
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
 FORMAT = "semibandits.result"
 VERSION = 1
 KEY = b"semibandits"
+MOST_BYTES = 2**34
+"""A larger file is not read, nor one that takes more than a quarter of the memory."""
+ARRAYS = ("regret", "counts", "sums", "solutions")
+COPIES = 2
+"""Of its numbers are in memory while a file is read."""
 GROUP = 2**24
 """About how many numbers of one column are written at a time."""
 
@@ -59,7 +67,7 @@ def to_frame(result: SimulationResult) -> Any:
         try:
             return to_pandas(result)
         except Unsupported as error:
-            raise Unsupported('data frames need Polars: pip install "semibandits[frames]"') from error
+            raise Unsupported(f"data frames need Polars: {to_install('frames')}") from error
     return polars.DataFrame(_columns(result))
 
 
@@ -86,8 +94,7 @@ def write(path: str | os.PathLike[str], result: SimulationResult) -> None:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    names = ("regret", "counts", "sums", "solutions")
-    arrays: dict[str, NDArray[Any]] = {name: array for name in names if (array := getattr(result, name)) is not None}
+    arrays: dict[str, NDArray[Any]] = {name: array for name in ARRAYS if (array := getattr(result, name)) is not None}
     facts = {name: getattr(result, name) for name in _Facts.__struct_fields__ if name != "shapes"}
     try:
         facts["shapes"] = {name: array.shape for name, array in arrays.items()}
@@ -120,7 +127,10 @@ def write(path: str | os.PathLike[str], result: SimulationResult) -> None:
 
 def read(path: str | os.PathLike[str]) -> SimulationResult:
     pyarrow, parquet = _pyarrow()
-    data = Path(path).read_bytes()
+    try:
+        data = read_file(path, min(MOST_BYTES, memory() // 4))
+    except NoPlainFile as error:
+        raise BadState(f"{path} is not a saved result: {error.strerror}") from error
     damage = (*DAMAGE, pyarrow.ArrowException, OSError, LookupError, TypeError, MemoryError)
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(data), page_checksum_verification=True)
@@ -139,7 +149,9 @@ def read(path: str | os.PathLike[str]) -> SimulationResult:
         raise BadState(f"{path} has version {note.version}; this release reads version {VERSION}")
     try:
         facts = msgspec.json.decode(note.result, type=_Facts)
-        groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
+        _check_sizes(path, data, facts.shapes)
+        names = ["round", *facts.shapes]
+        groups = [file.read_row_group(group, columns=names) for group in range(file.num_row_groups)]
         arrays: dict[str, Any] = {name: _values(groups, name).reshape(shape) for name, shape in facts.shapes.items()}
         rounds = _values(groups, "round").reshape(-1, arrays["regret"].shape[-1])
         if _checksum(bytes(note.result), [rounds[0], *arrays.values()]) != note.checksum or (rounds != rounds[0]).any():
@@ -156,7 +168,21 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise Unsupported('Parquet files need pyarrow: pip install "semibandits[frames]"') from error
+        raise Unsupported(f"Parquet files need pyarrow: {to_install('frames')}") from error
+
+
+def _check_sizes(path: str | os.PathLike[str], data: bytes, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Before anything is unpacked: there must be as many numbers as the shapes tell of, and not too many."""
+    if not set(shapes) <= set(ARRAYS):
+        raise ValueError(f"a result has {', '.join(ARRAYS)}, got {list(shapes)!r:.200}")
+    policies, runs, points = shapes["regret"]
+    wanted = {"round": policies * runs * points, **{name: math.prod(shape) for name, shape in shapes.items()}}
+    wanted = {name: count or policies * runs for name, count in wanted.items()}  # an empty list counts as one
+    found = sizes(data, wanted)
+    if found.rows != policies * runs or found.values != wanted:
+        raise ValueError(f"it holds {found.values} numbers in {found.rows} rows, expected {wanted}")
+    needed = COPIES * max(8 * sum(wanted.values()), found.unpacked)
+    check_room(needed, f"{path} has {sum(wanted.values()):,} numbers; to read them takes", error=BadState)
 
 
 def _values(groups: list[Any], name: str) -> NDArray[Any]:

@@ -16,7 +16,7 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Pol
     """This run of the task. An agent that is handed in can be looked at afterwards."""
     problem = task.problem
     agent = agent or task.agent(run)
-    against = task.references() if task.drifts else None
+    against = task.references_in_turn() if task.drifts else None
     best, reference = (problem.optimum, task.reference) if against is None else (np.empty(0, dtype=np.int64), 0.0)
     world = World(problem.environment, task.seed, run, task.horizon)
     outcome = Outcome.empty(task, runs=1)
@@ -30,7 +30,7 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Pol
             if against is not None:
                 weights = world.weights(round, items)
                 gained = total(means_in(problem.environment, round), items)
-                regret += task.sign * (float(against[round - 1]) - gained)
+                regret += task.sign * (next(against) - gained)
             elif task.kind != "realised":
                 weights = world.weights(round, items)
                 regret += task.sign * (reference - total(problem.means, items))

@@ -12,15 +12,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def memory() -> int:
-    """Bytes of it; 64 GiB where the system does not tell."""
-    with contextlib.suppress(AttributeError, ValueError, OSError):
-        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if found > 0:
-            return found
-    return 2**36
-
-
 @functools.cache
 def processor() -> str:
     """Its name, where the system tells it."""

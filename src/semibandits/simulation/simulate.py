@@ -1,11 +1,10 @@
 """The front door: many runs of many policies on one problem."""
 
 import datetime
-import functools
 import os
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from concurrent.futures import Executor
 from typing import Any
 
@@ -15,20 +14,25 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits import rng
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed
+from semibandits.kernel import LANES
 from semibandits.probing import probed
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
-from semibandits.simulation.machine import cores, memory, processor
+from semibandits.simulation.machine import cores, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
+from semibandits.sizes import asking_for, check_room
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
+from semibandits.versions import __version__, versions
 
 MOST_ROUNDS = 10**12
 """The longest horizon."""
 MOST_RUNS = 10**9
+BESIDE = 64
+"""Bytes that a run takes beside its results: who is to play it, whether it was, and for how long."""
 
 
 def simulate(
@@ -105,7 +109,7 @@ def simulate(
     recorded = _recorded(record)
     seed = rng.check_seed(seed)
     rounds = _checkpoints(checkpoints, horizon)
-    check_memory(problem, len(listed), horizon, runs, rounds, recorded)
+    check_memory(problem, len(listed), horizon, runs, rounds, recorded, stored=store is not None)
     workers = cores() if threads is None else check_count("threads", threads, BadArgument)
     if executor is not None and not hasattr(executor, "submit"):
         raise BadArgument(f"executor must be a concurrent.futures.Executor, got {executor!r:.100}")
@@ -119,7 +123,7 @@ def simulate(
         probed(problem.feasible, problem.sense)
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded, feedback) for policy in listed]
-    _ = tasks[0].references() if tasks[0].drifts else tasks[0].reference  # what fails does so here, once
+    tasks[0].check_reference()  # what fails does so here, once
     shelf = None
     if store is not None:
         against = problem.target if regret == "ratio" else None
@@ -130,12 +134,13 @@ def simulate(
         )
         what = f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret"
         shelf = Store(store, experiment, what if feedback == "semi" else f"{what}, {feedback} feedback")
-    results: dict[str, NDArray[Any]] = {
-        name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
-        for name, array in Outcome.empty(tasks[0], 0).arrays().items()
-    }
-    missing = np.ones((len(tasks), runs), dtype=np.bool_)
-    playing = np.full((len(tasks), runs), np.nan)
+    with asking_for("the results"):
+        results: dict[str, NDArray[Any]] = {
+            name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
+            for name, array in Outcome.empty(tasks[0], 0).arrays().items()
+        }
+        missing = np.ones((len(tasks), runs), dtype=np.bool_)
+        playing = np.full((len(tasks), runs), np.nan)
     replayed = []
 
     def keep(block: Block, outcome: Outcome) -> None:
@@ -180,13 +185,13 @@ def simulate(
         kind=regret,
         engine=_engine_name(listed, choices, where, len(replayed)),
         seconds=seconds,
-        version=_versions()["semibandits"],
+        version=__version__,
         provenance={
             "started": began.isoformat(timespec="seconds"),
             "machine": platform.platform(),
             "processor": processor(),
             "cores": cores(),
-            "versions": _versions(),
+            "versions": versions("numpy", "scipy", "numba"),
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,
@@ -212,16 +217,22 @@ def check_memory(
     runs: int,
     checkpoints: ArrayLike | None = None,
     record: Iterable[Recorded] = (),
+    stored: bool = False,
 ) -> None:
-    """Raises `BadArgument` where the results of this simulation do not fit into this machine's memory."""
+    """Raises `BadArgument` where the results of this simulation do not fit into this machine's memory.
+
+    Beside the results there are those of the runs that are just played, twice more where they are stored, and in a
+    world that drifts what regret is measured against in every round.
+    """
     sizes = {"counts": 8 * problem.n_items, "sums": 8 * problem.n_items, "solutions": 4 * problem.max_size * horizon}
     one = 8 * _checkpoints(checkpoints, horizon).size + sum(sizes[name] for name in record)
-    needed = policies * runs * one + (8 * horizon if problem.environment.drifts else 0)
-    if needed > memory():
-        raise BadArgument(
-            f"the results of {runs:,} runs of each policy, of {horizon:,} rounds, take {needed / 2**30:,.0f} GiB of "
-            f"memory, and this machine has {memory() / 2**30:,.0f}: ask for fewer"
-        )
+    playing = min(policies * runs, int(LANES) * cores()) * one * (3 if stored else 1)
+    drifting = 8 * horizon if problem.environment.drifts else 0
+    check_room(
+        policies * runs * (one + BESIDE) + playing + drifting,
+        f"the results of {runs:,} runs of each policy, of {horizon:,} rounds, take",
+        "ask for fewer",
+    )
 
 
 def _kept(store: str | os.PathLike[str] | None, missing: NDArray[np.bool_]) -> str:
@@ -294,18 +305,14 @@ def _parameters(task: Task) -> dict[str, Any]:
     return {"policy": type(task.policy).__name__, **plain, **tuned, "init": agent.init}
 
 
-@functools.cache
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version  # costs more than all of this module
-
-    names = ("semibandits", "numpy", "scipy", "numba")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
 def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int64]:
     """Ascending rounds that end with the horizon."""
     if checkpoints is None:
         return np.unique(np.geomspace(1, horizon, num=min(horizon, 230)).round().astype(np.int64))
+    if isinstance(checkpoints, Sized) and not isinstance(checkpoints, np.ndarray):
+        if len(checkpoints) > horizon:
+            raise BadArgument(f"checkpoints must ascend from at least 1 to at most {horizon}, got {len(checkpoints):,}")
+        check_room(24 * len(checkpoints), f"{len(checkpoints):,} checkpoints take", "ask for fewer")
     try:
         rounds = np.atleast_1d(np.asarray(checkpoints))
     except ValueError as error:

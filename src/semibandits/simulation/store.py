@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,28 @@ from numpy.typing import NDArray
 
 from semibandits.digest import digest
 from semibandits.errors import BadState, StoreFailed
-from semibandits.files import replace_file
+from semibandits.files import read_file, read_npy, replace_file
 from semibandits.simulation.task import Outcome, Task
+from semibandits.sizes import memory
+
+NOTE = "experiment.json"
+MOST_NOTE = 2**24
+"""Bytes of it."""
+BLOCK = re.compile(r"[0-9a-f]{16}-\d+\.npz")
+
+
+def is_stored(name: str) -> bool:
+    """Whether a store may have written a file of this name."""
+    return name == NOTE or BLOCK.fullmatch(name) is not None
 
 
 class Store:
     """One experiment's folder: what it is, and a file for each finished block of runs of each policy."""
 
-    _NOTE = "experiment.json"
-    _BLOCK = re.compile(r"[0-9a-f]{16}-\d+\.npz")
-
     def __init__(self, folder: str | os.PathLike[str], experiment: tuple[object, ...], description: str) -> None:
         self._folder = Path(folder)
         note = {"experiment": digest(experiment), "description": description}
-        path = self._folder / self._NOTE
+        path = self._folder / NOTE
         others: list[Path] = []
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +45,7 @@ class Store:
                 if others and not path.exists():
                     raise BadState(f"{folder} is not empty and holds no experiment: {self._way_out(others)}")
                 self._write(path, json.dumps(note, indent=1).encode())
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(read_file(path, MOST_NOTE))
             same = found["experiment"] == note["experiment"]
         except BadState:
             raise
@@ -51,7 +60,7 @@ class Store:
 
     def _way_out(self, files: list[Path]) -> str:
         """What can be done where the note does not say what the folder holds."""
-        runs = files and all(file.name == self._NOTE or self._BLOCK.fullmatch(file.name) for file in files)
+        runs = files and all(is_stored(file.name) for file in files)
         return f"remove {self._folder}, and its runs are played again" if runs else "give another folder"
 
     def load(self, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:
@@ -59,9 +68,9 @@ class Store:
         for path in sorted(self._folder.glob(f"{self._name(task)}-*.npz")):
             try:
                 first = int(path.stem.rpartition("-")[2])
-                with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                    found = {name: file[name] for name in Outcome.empty(task, 0).arrays()}
-                    timed = {"seconds": file["seconds"]} if "seconds" in file else {}
+                file = _arrays(read_file(path, memory() // 4))
+                found = {name: file[name] for name in Outcome.empty(task, 0).arrays()}
+                timed = {"seconds": file["seconds"]} if "seconds" in file else {}
                 count = len(found["regret"])
                 expected = Outcome.empty(task, count).arrays() | {name: np.empty(count) for name in timed}
             except Exception:  # NumPy and zipfile have many for a damaged file
@@ -89,6 +98,16 @@ class Store:
     @staticmethod
     def _name(task: Task) -> str:
         return digest(task.policy)[:16]
+
+
+def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
+    """Those of an .npz file as `save` writes it, in which nothing is packed and so nothing unpacks to more."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        parts = file.infolist()
+        packed = any(part.compress_type != zipfile.ZIP_STORED for part in parts)
+        if packed or sum(part.file_size for part in parts) > len(data):
+            raise ValueError("no file of a store")
+        return {part.filename.removesuffix(".npy"): read_npy(file.read(part)) for part in parts}
 
 
 def _kinds(arrays: dict[str, NDArray[Any]]) -> dict[str, tuple[object, ...]]:

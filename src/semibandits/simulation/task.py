@@ -1,6 +1,6 @@
 """What is to be played, and what comes out: shared by both engines, and sent to workers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -54,6 +54,17 @@ class Task(NamedTuple):
     def references(self) -> Weights:
         """The same for each round of a world that drifts."""
         return comparator.reference(self.problem, self.horizon, static=self.kind == "static")
+
+    def references_in_turn(self) -> Iterator[float]:
+        """The same, one after the other: they need not be in memory together."""
+        return comparator.in_turn(self.problem, self.horizon, static=self.kind == "static")
+
+    def check_reference(self) -> None:
+        """Works out what it is, which may fail."""
+        if self.drifts:
+            comparator.stretches(self.problem, self.horizon, static=self.kind == "static")
+        else:
+            _ = self.reference
 
     @property
     def sign(self) -> float:

@@ -21,6 +21,7 @@ from semibandits.simulation.progress import Progress
 from semibandits.simulation.solo_engine import SoloEngine
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.simulation.widths import WIDE, widths
+from semibandits.sizes import memory
 from semibandits.types import IndexPolicy, means_in
 
 T = TypeVar("T")
@@ -184,7 +185,9 @@ def play_all(
     fast = [block for block in todo if choices[block.policy].engine is not None]
     slow = [block for block in todo if choices[block.policy].engine is None]
     if fast:
-        with _Threads(min(workers, len(fast)), progress) as threads:
+        rooms = [choice.engine.room for choice in choices if isinstance(choice.engine, Engine)]
+        at_once = min(workers, len(fast), max(1, memory() // max([1, *rooms])))
+        with _Threads(at_once, progress) as threads:
             _collect(
                 fast,
                 threads,

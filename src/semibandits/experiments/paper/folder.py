@@ -1,8 +1,6 @@
 """A reproduction as a folder: report.html, figures/, data/, and claims.json, which tells that it is one."""
 
-import contextlib
 import json
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,12 +8,14 @@ from typing import Any
 
 from semibandits.errors import BadArgument, StoreFailed
 from semibandits.experiments.paper.parts import Drawing, Part
-from semibandits.files import replace_file
+from semibandits.experiments.written import Written, names_in, refuse_links
+from semibandits.files import NoPlainFile, read_file, replace_file
 
 MARKER = "claims.json"
+MOST_BYTES = 2**28
+"""Of a marker."""
 KIND = "semibandits reproduction"
-OURS = re.compile(r"(figures|data)/[a-z0-9-]+\.(svg|png|csv|parquet)")
-"""The files that may be listed in a marker."""
+FOLDERS = ("figures", "data")
 
 
 def prepare(out: Any) -> Path:
@@ -30,6 +30,7 @@ def prepare(out: Any) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()) and _former(folder) is None:
             raise BadArgument(f"{folder} holds something else than a reproduction: choose another folder")
+        refuse_links(folder, FOLDERS)
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -38,46 +39,48 @@ def prepare(out: Any) -> Path:
 
 
 def write(folder: Path, parts: Sequence[Part], document: Mapping[str, Any]) -> None:
-    """Everything, the claims last. What an older reproduction wrote here and this one does not is removed."""
-    from semibandits.experiments.paper.page import report
-    from semibandits.experiments.report.pictures import own_style, picture, save
-    from semibandits.experiments.tables import write_table
+    """Everything, the claims last. What an older reproduction wrote here and this one does not is removed.
 
-    former = _former(folder) or {}
+    Files of others are neither replaced nor removed: `BadState` where one is in the way.
+    """
+    from semibandits.experiments.paper.page import report
+    from semibandits.experiments.report.pictures import files_of, own_style, picture, save
+    from semibandits.experiments.tables import can_write_parquet, write_table
+
+    former = _former(folder)
+    says: Mapping[str, Any] = former or {}
+    ours = {"report.html", *says["files"]} if former else ()
+    written = Written(folder, ours, lambda names: _mark(folder, says, names))
     tables = {name: columns for part in parts for name, columns in part.tables.items()}
+    forms = ("csv", "parquet") if can_write_parquet() else ("csv",)
     drawings = [one for part in parts for one in part.body if isinstance(one, Drawing)]
-    planned = {f"figures/{one.name}.{form}" for one in drawings for form in ("svg", "png")}
-    planned |= {f"data/{name}.{form}" for name in tables for form in ("csv", "parquet")}
     try:
         with own_style():
             pictures = {one.name: picture(one.name, one.draw(), one.alt) for one in drawings}
-            _mark(folder, former, planned.union(former.get("files", ())))
-            written = save(folder, pictures.values())
+            files = ["report.html", *files_of(pictures.values())]
+            files += [f"data/{name}.{form}" for name in tables for form in forms]
+            written.add(files)
+            save(folder, pictures.values())
         for name, columns in tables.items():
-            written += write_table(folder / "data", name, columns)
-        files = {path.relative_to(folder).as_posix() for path in written}
+            write_table(folder / "data", name, columns)
         replace_file(folder / "report.html", report(parts, pictures, document).encode())
-        for name in set(former.get("files", ())) - files:
-            with contextlib.suppress(FileNotFoundError):
-                (folder / name).unlink()
-        _mark(folder, document, files)
+        written.remove_all_but(files)
+        _mark(folder, document, sorted(files))
     except OSError as error:
         raise StoreFailed(f"{folder} cannot be written to: {error}") from error
 
 
-def _mark(folder: Path, document: Mapping[str, Any], files: set[str]) -> None:
-    text = json.dumps({**document, "kind": KIND, "files": sorted(files)}, indent=1, ensure_ascii=False)
+def _mark(folder: Path, document: Mapping[str, Any], files: list[str]) -> None:
+    text = json.dumps({**document, "kind": KIND, "files": files}, indent=1, ensure_ascii=False)
     replace_file(folder / MARKER, text.encode())
 
 
 def _former(folder: Path) -> dict[str, Any] | None:
     """What the marker of the reproduction that is here says, its files first; None: there is none."""
     try:
-        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError, ValueError, RecursionError):
+        marker = json.loads(read_file(folder / MARKER, MOST_BYTES))
+    except (FileNotFoundError, NoPlainFile, ValueError, RecursionError):
         return None
     if not isinstance(marker, dict) or marker.get("kind") != KIND:
         return None
-    listed = marker.get("files")
-    files = [name for name in listed if OURS.fullmatch(str(name))] if isinstance(listed, list) else []
-    return {**marker, "files": files}
+    return {**marker, "files": sorted(names_in(marker.get("files")))}

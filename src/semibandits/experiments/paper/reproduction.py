@@ -1,6 +1,5 @@
 """The front door: the paper's experiments and illustrations, played, drawn and checked."""
 
-import contextlib
 import datetime
 import os
 import platform
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from semibandits.errors import BadArgument
 from semibandits.experiments.paper.parts import PARTS, Claim, Part
+from semibandits.versions import versions
 
 if TYPE_CHECKING:
     from semibandits.experiments.paper.plays import Plays, Settings
@@ -47,7 +47,7 @@ class Reproduction:
             "started": self.started,
             "seconds": self.seconds,
             "machine": platform.platform(),
-            "versions": _versions(),
+            "versions": versions("numpy", "scipy", "numba", "matplotlib"),
         }
 
 
@@ -92,16 +92,6 @@ def reproduce(
     found = Reproduction(parts, settings, began.isoformat(timespec="seconds"), seconds)
     if into is not None:
         folder.write(into, parts, found.as_dict())
-    return found
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"python": platform.python_version()}
-    for name in ("semibandits", "numpy", "scipy", "numba", "matplotlib"):
-        with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
     return found
 
 

@@ -115,6 +115,11 @@ def figure(pictures: Picture | Sequence[Picture], caption: str) -> Html:
     )
 
 
+def files_of(pictures: Iterable[Picture]) -> list[str]:
+    """What `save` writes."""
+    return [f"figures/{one.name}.{ending}" for one in pictures for ending in ("svg", "png")]
+
+
 def save(folder: Path, pictures: Iterable[Picture]) -> list[Path]:
     """Writes figures/NAME.svg and figures/NAME.png."""
     inside = Path(folder) / "figures"
