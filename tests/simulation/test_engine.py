@@ -55,8 +55,9 @@ def test_engine_learner_and_plain_loop_agree(name: str) -> None:
     fast = Engine(one).play(0, 3)
     assert fast is not None
     same(fast, play_with(None, one, 0, 3))
-    exact = one.problem.feasible.ratio == 1.0 and one.problem.environment.last_round is None
-    assert (below_every_bound(one.problem, one.checkpoints, fast.regret) > 0) is exact
+    if not one.problem.environment.hindsight:  # bounds are for laws
+        exact = one.problem.feasible.ratio == 1.0
+        assert (below_every_bound(one.problem, one.checkpoints, fast.regret) > 0) is exact
     for seed in (7, 8, 9):
         again = task(PROBLEMS[name], seed=seed)
         outcome = Engine(again).play(0, 1)

@@ -28,7 +28,8 @@ class Adversarial(InOrder):
         self.losses = _check_losses(losses, self.bounds)
         self.last_round, self.n_items = self.losses.shape
         self.tables = (self.losses,)
-        self.labels = columns_of(losses)
+        if names := columns_of(losses):
+            self.labels = names
 
     def __repr__(self) -> str:
         return f"Adversarial({len(self.losses)} rounds, {self.n_items} items)"

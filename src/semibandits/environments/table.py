@@ -97,7 +97,8 @@ class Table(InOrder):
             raise BadArgument(f"row {row}, item {item} is {self.rows[row, item]}, not in the bounds {self.bounds}")
         self.order: Order = check_choice("order", order, Order)
         self.n_items = self.rows.shape[1]
-        self.labels = columns_of(rows)
+        if names := columns_of(rows):
+            self.labels = names
         self.tables = (self.rows,)
         self.rows.setflags(write=False)
         self.batched = self.order == "resampled"
