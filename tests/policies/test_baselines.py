@@ -125,6 +125,7 @@ def several(problem: Problem) -> list[list[int]]:
     """The best solution, the worst, and others."""
     generator = np.random.default_rng(3)
     weights = generator.random((4, problem.n_items)) - (0.5 if problem.feasible.signed else 1.0)
+    problem = problem.at(1)
     found = [problem.optimum, *(problem.feasible.argmax(row) for row in weights)]
     if problem.feasible.signed:
         found.append(problem.feasible.argmax(-problem.signed_means))
