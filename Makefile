@@ -3,13 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test test-all lint docs bench random clean
+# What must never be forgotten: machine code, plain loop and learner decide alike in all pairs of policy and set; work
+# that is killed goes on with the same numbers; hostile files, forks, and items in any order harm nobody.
+CAMPAIGNS := $(addprefix tests/,simulation/test_policies_on_sets.py simulation/test_engine.py \
+  simulation/test_widths.py simulation/test_cluster_campaigns.py experiments/test_starters.py \
+  test_forks.py test_hostile_files.py test_loading_elsewhere.py)
+
+.PHONY: reproduce test test-campaigns test-all lint docs bench random clean
 
 reproduce: $(VENV)/core.stamp
 	$(BIN)/semibandits reproduce
 
 test: lint
 	$(BIN)/pytest -q -m "not long"
+
+test-campaigns: $(VENV)/dev.stamp
+	$(BIN)/pytest -q -m long $(CAMPAIGNS)
 
 test-all: lint
 	$(BIN)/pytest -q
