@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # that is killed goes on with the same numbers; hostile files, forks, and items in any order harm nobody.
 CAMPAIGNS := $(addprefix tests/,simulation/test_policies_on_sets.py simulation/test_engine.py \
   simulation/test_widths.py simulation/test_cluster_campaigns.py experiments/test_starters.py \
-  test_forks.py test_hostile_files.py test_loading_elsewhere.py)
+  test_fork_campaigns.py test_hostile_files.py test_loading_elsewhere.py)
 
 .PHONY: reproduce test test-campaigns test-all lint docs bench random clean
 

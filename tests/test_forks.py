@@ -7,8 +7,6 @@ import os
 import pkgutil
 import select
 import signal
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -295,73 +293,3 @@ def test_nothing_in_the_package_has_a_lock_of_another_kind() -> None:
         kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
         wrong += [kind for kind in kinds for value in vars(kind).values() if type(value) is functools.cached_property]
     assert wrong == []
-
-
-CAMPAIGN = """
-import os, signal, sys, threading, time, warnings
-import semibandits as sb
-
-warnings.simplefilter("ignore", DeprecationWarning)
-
-
-def simulate(seed):
-    problem = sb.problems.grid_path(2 + seed % 3, 0.3)
-    sb.simulate(problem, sb.policies.CombUCB1(), horizon=300, runs=10, seed=seed, threads=1, engine="compiled")
-
-
-def keep_simulating(seed):
-    while True:
-        simulate(seed)
-        seed += 3
-
-
-def keep_asking():
-    while True:
-        shared.tell(shared.ask().id, [0.5] * 5)
-
-
-def use(number):
-    if number % 3 == 0:
-        simulate(number)
-    elif number % 3 == 1:
-        shared.tell(shared.ask().id, [0.5] * 5)
-    else:
-        learner = sb.Learner(tree, sb.policies.CombUCB1(), seed=0)
-        for _ in range(20):
-            decision = learner.ask()
-            learner.tell(decision.id, [0.5] * decision.items.size)
-
-
-simulate(0)
-shared = sb.Learner(sb.sets.TopK(50, 5), sb.policies.CombUCB1(), seed=0)
-tree = sb.sets.GraphicMatroid([(a, b) for a in range(8) for b in range(a)])
-for work in [*(lambda seed=seed: keep_simulating(seed) for seed in range(3)), keep_asking, lambda: use(2)]:
-    threading.Thread(target=work, daemon=True).start()
-bad = 0
-for number in range(300):
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            use(number)
-            status = 0
-        finally:
-            os._exit(status)
-    ends = time.monotonic() + 60
-    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < ends:
-        time.sleep(0.002)
-    if done == (0, 0):
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    bad += done == (0, 0) or done[1] != 0
-    if bad > 3:
-        break
-print(bad, flush=True)
-os._exit(0)
-"""
-
-
-@pytest.mark.long
-def test_many_children_while_threads_simulate() -> None:
-    done = subprocess.run([sys.executable, "-c", CAMPAIGN], capture_output=True, text=True, timeout=900)
-    assert done.stdout == "0\n", done.stderr[-2000:]

@@ -36,11 +36,18 @@ class Coordinates:
 
 
 @pytest.mark.parametrize("wrap", [lambda series: series, Coordinates])
-@pytest.mark.parametrize("index", [["cyd", "ada", "bob"], [2, 0, 1], pd.Categorical(["cyd", "ada", "bob"])])
-def test_tell_goes_by_the_index_of_a_series(index: Any, wrap: Any) -> None:
-    learner = new()
+@pytest.mark.parametrize(
+    ("labels", "index"),
+    [
+        (LABELS, ["cyd", "ada", "bob"]),
+        (None, [2, 0, 1]),
+        (LABELS, pd.Categorical(["cyd", "ada", "bob"])),
+    ],
+)
+def test_tell_goes_by_the_index_of_a_series(labels: Any, index: Any, wrap: Any) -> None:
+    learner = Learner(sets.TopK(5, 3), policies.CombUCB1(), labels=labels, seed=0)
     decision = learner.ask()
-    assert decision.labels == ("ada", "bob", "cyd")
+    assert decision.items.tolist() == [0, 1, 2]
     assert learner.tell(decision.id, wrap(pd.Series([0.75, 0.25, 0.5], index=index))) == 3
     assert learner.estimates[:3].tolist() == [0.25, 0.5, 0.75]
 
@@ -66,7 +73,8 @@ def test_a_column_of_a_table_of_feedback_is_told() -> None:
         (pd.Series([0.5, 0.5], index=["ada", "zoe"]), errors.UnknownItem, "'zoe'"),
         (pd.Series([0.5, 0.5], index=["ada", "eve"]), errors.UnknownItem, "not part of decision .*: eve"),
         (pd.Series([0.5, 0.5], index=["ada", "ada"]), errors.UnknownItem, "given twice"),
-        (pd.Series([0.5, 0.5], index=["ada", 0]), errors.UnknownItem, "given twice"),
+        (pd.Series([0.5, 0.5], index=["ada", 0]), errors.BadArgument, "have labels"),
+        (pd.Series([0.5, 0.5, 0.5]), errors.BadArgument, r"index, which here is \[0, 1, 2\].*set_index.*to_numpy"),
         (pd.Series([0.5, 0.5], index=[0.0, 1.0]), errors.UnknownItem, r"no item 0\.0"),
         (pd.Series([0.5], index=pd.MultiIndex.from_tuples([("ada", 1)])), errors.UnknownItem, r"\('ada', 1\)"),
         (pd.Series([0.5, np.nan], index=["ada", "bob"]), errors.BadWeights, "got nan for item bob"),
@@ -86,7 +94,7 @@ def test_what_an_index_cannot_mean_changes_nothing(weights: Any, error: type[Exc
 
 
 def test_a_plain_index_that_is_not_the_decision_s_items_is_refused() -> None:
-    learner = new()
+    learner = Learner(sets.TopK(5, 3), policies.CombUCB1(), seed=0)
     learner.tell(learner.ask().id, [0.1, 0.2, 0.3])
     decision = learner.ask()
     assert decision.items.tolist() == [0, 3, 4]
@@ -117,7 +125,7 @@ ALL = {"ada": False, "bob": True, "cyd": True, "dan": False, "eve": True}
         list(ALL.values()),
         np.array(list(ALL.values())),
         pl.Series(list(ALL.values())),
-        pd.Series(list(ALL.values())),
+        pd.Series(list(ALL.values())).to_numpy(),
         pd.Series(ALL)[["eve", "ada", "cyd", "bob", "dan"]],
         pd.Series(ALL).astype("boolean"),
         dict(reversed(ALL.items())),
@@ -135,10 +143,16 @@ def test_a_mask_goes_by_its_index(available: Any) -> None:
     ("available", "error", "says"),
     [
         ([True, False], errors.BadArgument, r"mask of 5 items, got an array of shape \(2,\)"),
-        (pd.Series([True, True, True], index=["ada", "bob", "cyd"]), errors.BadArgument, "mask of 5 items"),
+        (pd.Series([True, True, True], index=["ada", "bob", "cyd"]), errors.BadArgument, "also of dan, eve"),
+        ({"ada": True, "bob": False}, errors.BadArgument, "also of cyd, dan, eve"),
+        (pd.Series([True] * 5), errors.BadArgument, "set_index"),
+        (pd.Series([0, 0, 1, 1, 0], index=LABELS), errors.BadArgument, "must be True or False for every item"),
+        ([0, 0, 1, 1, 0], errors.UnknownItem, r"given twice \(a mask is made of True and False\)"),
+        (np.array([0, 0, 1, 1, 0]), errors.UnknownItem, "given twice"),
+        (["ada", "bob", "ada"], errors.UnknownItem, "given twice: "),
         (pd.Series([True] * 5, index=[*LABELS[:4], "ada"]), errors.UnknownItem, "given twice"),
         (pd.Series([True] * 5, index=[*LABELS[:4], "zoe"]), errors.UnknownItem, "'zoe'"),
-        (pd.Series([True, pd.NA, True, True, True], dtype="boolean"), errors.UnknownItem, "no item .*True"),
+        (pd.Series([True, pd.NA, True, True, True], dtype="boolean"), errors.BadArgument, "must be True or False"),
         ({"ada": 1.0, "bob": 0.5}, errors.BadArgument, "True or False for every item"),
         (np.ones((5, 1), dtype=bool), errors.BadArgument, r"shape \(5, 1\)"),
     ],
@@ -176,7 +190,11 @@ def test_vectors_in_the_order_of_the_items_may_not_say_otherwise(tmp_path: Path)
     with pytest.raises(errors.BadArgument, match=r"means are read in the order of the items.*\[2, 0, 1\]"):
         environments.Bernoulli(means)
     assert environments.Bernoulli(means.sort_index()).means.tolist() == [0.1, 0.9, 0.5]
-    assert environments.Bernoulli(means.set_axis(["a", "b", "c"])).means.tolist() == [0.5, 0.1, 0.9]
+    assert environments.Bernoulli(means.set_axis(["a", "b", "c"])).labels == ("a", "b", "c")
+    with pytest.raises(errors.BadArgument, match=r"weights are .*\['a', 'b', 'c'\]"):
+        sets.TopK(3, 1).argmax(means.set_axis(["a", "b", "c"]))
+    with pytest.raises(errors.BadArgument, match=r"weights are .*\[2.0, 0.0, 1.0\]"):
+        sets.TopK(3, 1).argmax(means.set_axis([2.0, 0.0, 1.0]))
     with pytest.raises(errors.BadArgument, match="weights are read in the order of the items"):
         sets.TopK(3, 1).argmax(means)
     with pytest.raises(errors.BadArgument, match="labels are read in the order of the items"):
@@ -194,5 +212,58 @@ def test_columns_of_a_table_are_the_set_s_items(frame: Any, world: Any) -> None:
     Problem(spectrum, world(frame({f"column_{i}": column for i, column in enumerate(rows.values())})))
     for names in (["y:1", "x:2", "x:1", "y:2"], ["x:1", "x:2", "y:1", "other"]):
         renamed = frame(dict(zip(names, rows.values(), strict=True)))
-        with pytest.raises(errors.BadArgument, match=r"item \d of the set is '..1?2?', and column \d of the table"):
+        says = "other names" if "other" in names else r"another order: take table\[list\(feasible.labels\)\]"
+        with pytest.raises(errors.BadArgument, match=f"item . of the set is '.*', and column . .*{says}"):
             Problem(spectrum, world(renamed))
+
+
+EDGES = [("s", "a"), ("s", "b"), ("a", "t"), ("b", "t")]
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        environments.Bernoulli,
+        lambda means: environments.Beta(means, 1.0),
+        lambda means: environments.Uniform(0.0, means, (0.0, 1.0)),
+        lambda means: environments.Gaussian(means, 0.1),
+        lambda means: environments.CorrelatedGaussian(means, 0.1 * np.eye(4)),
+        lambda means: environments.Custom(lambda generator: np.zeros(4), means),
+    ],
+)
+def test_means_by_name_are_the_set_s_items(world: Any) -> None:
+    roads = sets.Paths(EDGES, "s", "t")
+    means = pd.Series({"s->a": 0.2, "s->b": 0.8, "a->t": 0.1, "b->t": 0.9})
+    assert Problem(roads, world(means), "min").optimum.tolist() == [0, 2]
+    with pytest.raises(errors.BadArgument, match=r"item 0 of the set is 's->a', and column 0 .* 'b->t'.*another order"):
+        Problem(roads, world(means[::-1]), "min")
+
+
+def test_other_vectors_and_tables_by_item() -> None:
+    frame = pd.DataFrame([[0.0, 0.1, 0.9]], columns=[2, 1, 0])
+    for world in (environments.Table, environments.Adversarial):
+        with pytest.raises(errors.BadArgument, match=r"other numbers: \[2, 1, 0\]"):
+            world(frame)
+    turned = pd.Series([1.0, 2.0, 9.0], index=[2, 1, 0])
+    for make in (
+        lambda: sets.Knapsack(turned, 9),
+        lambda: sets.GreedyKnapsack(turned, 9),
+        lambda: sets.PartitionMatroid(turned, 1),
+        lambda: policies.CombLinUCB(pd.DataFrame(np.eye(3), index=[2, 1, 0])),
+    ):
+        with pytest.raises(errors.BadArgument, match=r"are read in the order of the items.*\[2, 1, 0\]"):
+            make()
+
+
+class Plain(environments.Bernoulli):
+    """As users wrote them before worlds had names."""
+
+    labels = None  # type: ignore[assignment]
+
+
+def test_worlds_without_names_and_names_in_lists() -> None:
+    roads = sets.Paths(EDGES, "s", "t")
+    Problem(roads, Plain([0.1] * 4), "min")
+    world = environments.Bernoulli([0.1] * 4)
+    world.labels = list(roads.labels)  # type: ignore[assignment]
+    Problem(roads, world, "min")

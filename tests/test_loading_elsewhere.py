@@ -202,6 +202,19 @@ def test_parallel_edges_that_only_their_order_tells_apart(tmp_path: Path) -> Non
         Learner.load(path, sets.DagPaths([twice[2], *twice[:2], twice[3]], "s", "t"))
 
 
+@pytest.mark.parametrize("kind", [lambda rows: sets.Paths(rows, "s", "t", directed=False), sets.GraphicMatroid])
+def test_edges_without_direction_are_known_from_either_end(kind: Any, tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    learner = Learner(kind(EDGES), policies.CTS(), sense="min", seed=0)
+    for weight in (0.25, 0.5, 0.75):
+        learner.tell(learner.ask().id, dict.fromkeys(learner.outstanding[-1].labels, weight))
+    learner.save(path)
+    loaded = Learner.load(path, kind([(b, a) if i % 2 else (a, b) for i, (a, b) in enumerate(EDGES)][::-1]))
+    assert loaded.labels != learner.labels[::-1]
+    np.testing.assert_array_equal(loaded.estimates, learner.estimates[::-1])
+    np.testing.assert_array_equal(loaded.counts, learner.counts[::-1])
+
+
 def solver_of(order: list[int], edges: list[tuple[str, str]] = EDGES) -> sets.Oracle:
     """A program of the user's own, with the edges as his database gives them."""
     inner = sets.DagPaths([edges[item] for item in order], "s", "t")
@@ -268,6 +281,31 @@ def test_a_solver_of_which_but_two_items_changed_places(tmp_path: Path) -> None:
             order[i], order[j] = j, i
             with pytest.raises(errors.BadState, match="not the set it was saved with"):
                 Learner.load(path, solver_of(order))
+
+
+def test_a_solver_that_makes_weights_whole_numbers(tmp_path: Path) -> None:
+    """It is asked on its own scale; where its answers tell nothing, they are not taken for a proof."""
+    path = tmp_path / "state.json"
+
+    def budget(sizes: list[int]) -> sets.Oracle:
+        inner = sets.Knapsack(sizes, 6)
+        return sets.Oracle(lambda weights: inner.argmax(weights.astype(int)), 4, 4)
+
+    Learner(budget([1, 2, 3, 4]), policies.CTS(), bounds=(0.0, 1000.0)).save(path)
+    Learner.load(path, budget([1, 2, 3, 4]))
+    with pytest.raises(errors.BadState, match="not the set it was saved with"):
+        Learner.load(path, budget([1, 3, 2, 4]))
+    Learner(budget([1, 2, 3, 4]), policies.CTS()).save(path)
+    with pytest.raises(errors.BadState, match="not the set it was saved with"):
+        Learner.load(path, budget([1, 3, 2, 4]))
+
+
+def test_sets_without_labels_may_say_so_in_their_own_way(tmp_path: Path) -> None:
+    path, own = tmp_path / "state.json", Own(list(range(8)))
+    own.labels = None  # type: ignore[assignment]
+    learner = Learner(own, policies.CombUCB1(), sense="min")
+    learner.save(path)
+    assert Learner.load(path, own).labels == ()
 
 
 def test_names_given_to_a_solver_match_it(tmp_path: Path) -> None:

@@ -100,9 +100,9 @@ def replace_file(path: Path, data: bytes) -> None:
             shutil.copymode(path, beside)
         beside.replace(path)
     except BaseException as error:
-        if isinstance(error, OSError) and error.filename == str(beside):
-            error.filename, error.filename2 = str(path), None
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(beside):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

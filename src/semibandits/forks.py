@@ -4,6 +4,7 @@ A forked child has one thread, the one that forked. A lock that another thread h
 """
 
 import functools
+import logging  # noqa: F401 (which minds forks too, and must not begin to while one of ours waits)
 import os
 import threading
 import time

@@ -19,21 +19,42 @@ def index_of(values: Any) -> list[Any] | None:
     return list(index)
 
 
-def check_order(name: str, values: Any) -> None:
-    """Refuses a vector that says itself that its entries are in another order than that of the items."""
-    index = index_of(values)
-    if index is None or index == list(range(len(index))) or not all(isinstance(key, int | np.integer) for key in index):
+def check_order(name: str, values: Any, names: bool = False) -> None:
+    """Refuses a vector that says itself that its entries are in another order than that of the items.
+
+    With `names` words are let pass: somebody else compares them.
+    """
+    rows = getattr(values, "index", None) if getattr(values, "ndim", 1) == 2 else None
+    index = index_of(values) if rows is None or callable(rows) else list(rows)
+    if index is None or index == list(range(len(index))) or (names and _are_words(index)):
         return
     raise BadArgument(
-        f"{name} are read in the order of the items, and the index of this one is another order: {index!r:.100}. "
-        "Sort it by its index, or pass its values alone (.to_numpy())"
+        f"{name} are read in the order of the items, and this one has an index of its own: {index!r:.100}. "
+        "Bring it into their order, and pass its values alone (.to_numpy())"
     )
 
 
+def names_of(*vectors: Any) -> tuple[str, ...]:
+    """The words that the first of these has as its index; empty where none has any."""
+    for values in vectors:
+        index = index_of(values)
+        if index and _are_words(index):
+            return tuple(index)
+    return ()
+
+
 def columns_of(table: Any) -> tuple[str, ...]:
-    """The names of the columns of a data frame; empty where it is none, or its columns have no names."""
+    """The names of the columns of a data frame; empty where it is none, or they have no names but 0, 1, 2, ..."""
     columns = getattr(table, "columns", None)
     if columns is None or callable(columns):
         return ()
-    names = tuple(columns)
-    return names if all(isinstance(name, str) for name in names) else ()
+    names = list(columns)
+    if _are_words(names):
+        return tuple(names)
+    if names != list(range(len(names))):
+        raise BadArgument(f"columns are read in the order of the items, and these have other numbers: {names!r:.100}")
+    return ()
+
+
+def _are_words(names: list[Any]) -> bool:
+    return all(isinstance(name, str) for name in names)

@@ -47,19 +47,37 @@ class Inputs:
 
     def unavailable(self, available: Any) -> Items:
         """All items but these, which are given by name, or as a mask: in the order of the items, or by name too."""
-        names, values = _named(available) or (None, available)
-        if not isinstance(values, np.ndarray | str | bytes) and isinstance(values, Iterable):
-            values = list(values)
+        if _is_plain(available) or not isinstance(available, Iterable):
+            values = available
+        else:
+            values = list(available.values() if isinstance(available, Mapping) else available)
         mask = np.zeros(self.n_items, dtype=bool)
         if _are_truths(values):
-            if len(values) != self.n_items or np.ndim(values) != 1:
-                raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {np.shape(values)}")
-            mask[slice(None) if names is None else self._once(names)] = values
-        elif isinstance(available, Mapping):
-            raise BadArgument(f"available, by name, must be True or False for every item, got {available!r:.200}")
+            mask[self._masked(available, np.shape(values))] = values
+        elif isinstance(available, Mapping) or self._is_mask(available, values):
+            raise BadArgument(f"a mask must be True or False for every item, got {available!r:.200}")
         else:
-            mask[self.items(values)] = True
+            mask[self._once(values)] = True
         return np.flatnonzero(~mask)
+
+    def _masked(self, available: Any, shape: tuple[int, ...]) -> Items:
+        """The items that a mask of this shape speaks of, in its order: all of them."""
+        named = self._named(available)
+        if named is None:
+            if shape != (self.n_items,):
+                raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {shape}")
+            return np.arange(self.n_items)
+        items = self._once(named[0])
+        if items.size < self.n_items:
+            missing = self.names(np.setdiff1d(np.arange(self.n_items), items)[:10])
+            raise BadArgument(f"a mask must say of every item whether it is available, also of {', '.join(missing)}")
+        return items
+
+    def _is_mask(self, available: Any, values: Any) -> bool:
+        """Whether it was meant as one: by its index, or by some of its values."""
+        index = index_of(available)
+        named = index is not None and len(index) > 0 and all(name in self._item_of for name in index)
+        return named or (isinstance(values, list) and not TRUTH.isdisjoint(map(type, values)))
 
     def weights(self, weights: Any, items: Items) -> Weights:
         """Finite numbers within the bounds, one for each of these items, as a new array. True is 1, False 0."""
@@ -108,7 +126,7 @@ class Inputs:
 
     def by_name(self, weights: Any) -> tuple[Items, Weights] | None:
         """What a mapping, or a vector with an index, says of which items, each at most once; None: it is neither."""
-        pairs = _named(weights)
+        pairs = self._named(weights)
         if pairs is None:
             return None
         items = self._once(pairs[0])
@@ -116,16 +134,15 @@ class Inputs:
 
     def observations(self, items: Any, weights: Any) -> tuple[Items, Weights]:
         """Aligned items and weights, an item as often as one likes; or, without weights, both in one."""
-        pairs = _named(items)
+        pairs = self._named(items) if weights is None or isinstance(items, Mapping) else None
         if (pairs is None) if weights is None else isinstance(items, Mapping):
             raise BadArgument("give items and weights, or one mapping from items to weights")
         if weights is None and pairs is not None:
             numbers = self._once(pairs[0]) if isinstance(items, Mapping) else self.items(pairs[0])
             return numbers, self.weights(pairs[1], numbers)
-        plain = isinstance(items, np.ndarray | str | bytes) or not isinstance(items, Iterable)
-        listed = items if plain else list(items)
-        numbers, index = self.items(listed), index_of(weights)
-        alike = [pairs[0]] if pairs else [list(listed), list(range(numbers.size))]
+        listed = items if _is_plain(items) or not isinstance(items, Iterable) else list(items)
+        numbers, index, other = self.items(listed), index_of(weights), index_of(items)
+        alike = [list(listed), list(range(numbers.size))] if other is None else [other]
         if index is not None and index not in alike:
             raise BadArgument(
                 f"items and weights do not belong together: the items are {items!r:.100}, and the weights have the "
@@ -133,21 +150,33 @@ class Inputs:
             )
         return numbers, self.weights(weights, numbers)
 
-    def _once(self, names: list[Any]) -> Items:
+    def _once(self, names: Any) -> Items:
         items = self.items(names)
         if np.unique(items).size < items.size:
-            raise UnknownItem(f"an item is given twice: {names!r:.200}")
+            hint = " (a mask is made of True and False)" if {0, 1}.issuperset(names) else ""
+            raise UnknownItem(f"an item is given twice{hint}: {names!r:.200}")
         return items
 
+    def _named(self, values: Any) -> tuple[list[Any], list[Any]] | None:
+        """Names and values of a mapping, or of a vector with an index; None: it is neither."""
+        if isinstance(values, np.ndarray):
+            return None
+        if isinstance(values, Mapping):
+            return list(values), list(values.values())
+        index = index_of(values)
+        if index is None:
+            return None
+        if self.labels is not None and any(isinstance(name, int | np.integer) for name in index):
+            raise BadArgument(
+                f"a Series goes by its index, which here is {index!r:.100}: numbers of rows perhaps, while this "
+                "learner's items have labels. Make those its index (set_index), or pass its values (.to_numpy()), to "
+                "be read in the order of the items"
+            )
+        return index, list(values)
 
-def _named(values: Any) -> tuple[list[Any], list[Any]] | None:
-    """Names and values of a mapping, or of a vector with an index; None: it is neither."""
-    if isinstance(values, np.ndarray):
-        return None
-    if isinstance(values, Mapping):
-        return list(values), list(values.values())
-    index = index_of(values)
-    return None if index is None else (index, list(values))
+
+def _is_plain(values: Any) -> bool:
+    return isinstance(values, np.ndarray | str | bytes)
 
 
 def _are_truths(values: Any) -> bool:

@@ -23,9 +23,9 @@ from semibandits.errors import (
     UnknownDecision,
     Unsupported,
 )
-from semibandits.forks import ForkLock
+from semibandits.forks import ForkLock, cached_property
 from semibandits.inputs import Inputs, check_confidence
-from semibandits.probing import probed
+from semibandits.probing import Span, probed
 from semibandits.problem import check_signs
 from semibandits.types import (
     Bounds,
@@ -82,8 +82,7 @@ class Learner:
         self._sense: Sense = check_choice("sense", sense, Sense)
         self._bounds = check_bounds(bounds)
         check_signs(feasible, self._bounds, self._sense)
-        self._probes = probed(feasible, self._sense)
-        self._known_by: list[str] | None = None
+        self._probes = probed(feasible, Span.of(self._sense, self._bounds))
         self._scale = Scale.of(self._bounds, self._sense)
         self._inputs = Inputs(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
         self._seed = rng.check_seed(seed)
@@ -225,6 +224,11 @@ class Learner:
         return self._sense
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The items' names, in the order of the items; none without labels."""
+        return self._inputs.labels or ()
+
+    @property
     def round(self) -> int:
         """The number of decisions so far."""
         return self._round
@@ -317,7 +321,7 @@ class Learner:
                 feedback=self._feedback,
                 outstanding=[saved_decision(record, True) for record in self._book.outstanding.values()],
                 finished=[saved_decision(record, False) for record in self._book.finished.values()],
-                fingerprint=self._fingerprint(),
+                fingerprint=self._fingerprint,
                 **saving.saved_agent(self._agent),
             )
 
@@ -359,7 +363,7 @@ class Learner:
                 uncovered=saved.uncovered if uncovered is None else uncovered,  # type: ignore[arg-type]
                 feedback=saved.feedback,
             )
-            matching.check_match(match, saved, learner._fingerprint)
+            matching.check_match(match, saved, lambda: learner._fingerprint)
             saving.check_same_kind(learner._agent.policy, saved.policy)
             learner._restore(saved if match.order is None else matching.renumbered(saved, match.order, learner._agent))
         except (SemiBanditError, TypeError, ValueError, OverflowError) as error:
@@ -374,16 +378,15 @@ class Learner:
             saving.check_note(self._agent, record)
             self._count_pending(record.waiting(), 1)
 
+    @cached_property
     def _fingerprint(self) -> list[str]:
         """By which the set is known again."""
-        if self._known_by is None:
-            self._known_by = matching.fingerprint_of(self._feasible, self._sense, self._probes)
-        return self._known_by
+        return matching.fingerprint_of(self._feasible, Span.of(self._sense, self._bounds), self._probes)
 
     # Bookkeeping
 
     def _decision(self, id: str, record: Record) -> Decision:
-        labels = () if self._inputs.labels is None else tuple(self._inputs.names(record.items))
+        labels = tuple(self._inputs.names(record.items)) if self.labels else ()
         return Decision(id, record.round, record.items, labels)
 
     _repr_html_ = showing.learner_html

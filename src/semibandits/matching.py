@@ -16,7 +16,7 @@ from semibandits.agent import IndexAgent, PolicyAgent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import check_labels
 from semibandits.state import SavedArray, SavedDecision, SavedLearner, SavedRound, restored_array, saved_array
-from semibandits.types import FeasibleSet, Sense
+from semibandits.types import FeasibleSet
 
 INSIST = "if every item has the number that it had then, pass same_items=True"
 BY_NAME = f"Items are matched by name where both have labels (labels=); {INSIST}"
@@ -41,7 +41,7 @@ class Match(NamedTuple):
 
 def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: bool) -> Match:
     """By their names, where both sides have any; else the set is to be compared."""
-    own = list(feasible.labels) or None
+    own = list(() if feasible.labels is None else feasible.labels) or None
     names = own if labels is None else list(check_labels(labels, feasible.n_items))
     found = Match(names or saved.labels)
     if same_items:
@@ -51,6 +51,8 @@ def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: b
             doubt=f"{feasible!r} is not the set it was saved with, or has its items in another order. {BY_NAME}"
         )
     number = {label: item for item, label in enumerate(saved.labels)}
+    if labels is None:
+        names = _as_saved(feasible, names, number)
     missing = [label for label in saved.labels if label not in set(names)]
     new = [label for label in names if label not in number]
     if missing or new:
@@ -60,8 +62,10 @@ def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: b
         if len(names) != saved.n_items:
             raise BadArgument(doubt)
         if labels is not None:
-            raise BadArgument(f"{doubt}; {INSIST}")
-        return Match(saved.labels, doubt=f"{doubt}. Give the names they were saved by as labels=; {INSIST}", exact=True)
+            raise BadArgument(f"{doubt}. But {INSIST}")
+        return Match(
+            saved.labels, doubt=f"{doubt}. Give the names they were saved by as labels=, or {INSIST}", exact=True
+        )
     if len(saved.labels) != saved.n_items or len(number) != saved.n_items:
         raise BadArgument(f"it has {saved.n_items} items and {len(saved.labels)} labels")
     order = np.array([number[label] for label in names], dtype=np.int64)
@@ -76,6 +80,15 @@ def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: b
     return found._replace(order=order)
 
 
+def _as_saved(feasible: FeasibleSet, names: list[str], known: dict[str, int]) -> list[str]:
+    """Edges without direction may have been saved from their other end."""
+    graph = getattr(feasible, "graph", None)
+    if graph is None or graph.directed:
+        return names
+    turned = graph.labels(turned=True)
+    return [other if one not in known and other in known else one for one, other in zip(names, turned, strict=True)]
+
+
 def check_match(found: Match, saved: SavedLearner, fingerprint: Callable[[], list[str]]) -> None:
     """Raises where names did not settle it, and the fingerprints do not agree."""
     if not found.doubt:
@@ -84,17 +97,19 @@ def check_match(found: Match, saved: SavedLearner, fingerprint: Callable[[], lis
         raise BadArgument(f"it was saved by a release that kept nothing to know the set by. {BY_NAME}")
     today = fingerprint()
     both = zip(saved.fingerprint, today, strict=False)  # a slow solver is asked less
-    if any(was != now for was, now in both) or (found.exact and not today[0].startswith(EXACT)):
+    exact = today[0].startswith(EXACT)
+    nothing = not exact and saved.n_items > 1 and len(set(today)) == 1  # always the same answer: it could be any set
+    if any(was != now for was, now in both) or nothing or (found.exact and not exact):
         raise BadArgument(found.doubt)
 
 
-def fingerprint_of(feasible: FeasibleSet, sense: Sense, probes: list[probing.Probe]) -> list[str]:
+def fingerprint_of(feasible: FeasibleSet, span: probing.Span, probes: list[probing.Probe]) -> list[str]:
     """A digest of the set, where it can be written down; else one for each of its oracle's answers."""
     if not feasible.foreign:
         with contextlib.suppress(Unsupported, AttributeError):
             spec = feasible.to_spec()  # type: ignore[attr-defined]
             return [EXACT + hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()]
-    return probing.fingerprint(feasible, sense, probes)
+    return probing.fingerprint(feasible, span, probes)
 
 
 def renumbered(saved: SavedLearner, order: NDArray[np.int64], agent: IndexAgent | PolicyAgent) -> SavedLearner:

@@ -9,7 +9,7 @@ import numpy as np
 from semibandits import rng
 from semibandits.answers import solve
 from semibandits.errors import MinimisingOracle, SemiBanditError
-from semibandits.types import FeasibleSet, Items, Sense, Weights, total
+from semibandits.types import Bounds, FeasibleSet, Items, Sense, Weights, total
 
 PAIRS = 4
 """As many pairs of opposite weights a solver is asked, or fewer if it is slow."""
@@ -30,7 +30,20 @@ class Probe(NamedTuple):
     items: Items
 
 
-def probed(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
+class Span(NamedTuple):
+    """What a solver will be asked to add up: weights from `low` on, as far as `width`."""
+
+    low: float
+    width: float
+
+    @classmethod
+    def of(cls, sense: Sense, bounds: Bounds) -> "Span":
+        """Costs come negated."""
+        lo, hi = bounds
+        return cls(lo if sense == "max" else -hi, hi - lo)
+
+
+def probed(feasible: FeasibleSet, span: Span) -> list[Probe]:
     """What a set with a user's solver answers to a few weights; of other sets nothing is asked.
 
     Raises `MinimisingOracle` where each answer is the worst of all of them for the very weights it was given for.
@@ -39,38 +52,37 @@ def probed(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
         return []
     for number, block in enumerate(getattr(feasible, "blocks", ())):  # of a product: the wrong one among right ones
         try:
-            probed(block, sense)
+            probed(block, span)
         except SemiBanditError as error:
             error.say_where(f"block {number}")
             raise
-    probes = ask_pairs(feasible, sense)
+    probes = ask_pairs(feasible, span)
     answers = [probe.items for probe in probes]
-    if probes[0].weights.max() > 0.0 and all(np.array_equal(items, answers[0]) for items in answers):
+    if feasible.signed and all(np.array_equal(items, answers[0]) for items in answers):
         answers += _opposite(feasible, probes[0])
-    _check(feasible, probes, answers)
+    _check(feasible, probes, answers, span)
     return probes
 
 
-def ask_pairs(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
-    """Weights from 0 to 1, as in the initialisation, or from -1 to 0 where they are costs, negated; in pairs, of which
-    one is high where the other is low."""
+def ask_pairs(feasible: FeasibleSet, span: Span) -> list[Probe]:
+    """In pairs of weights, of which one is high where the other is low."""
     probes: list[Probe] = []
     started = time.perf_counter()
     while len(probes) < 2 * PAIRS and not (probes and time.perf_counter() - started > SLOW):
         u = _uniform(feasible, len(probes) + 1)
-        low = _lowest(feasible, sense)
-        probes += [Probe(weights, solve(feasible, weights)) for weights in (u + low, 1.0 - u + low)]
+        both = (span.low + span.width * u, span.low + span.width * (1.0 - u))
+        probes += [Probe(weights, solve(feasible, weights)) for weights in both]
     return probes
 
 
-def ask_halves(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
+def ask_halves(feasible: FeasibleSet, span: Span) -> list[Probe]:
     """Half of the items are asked for at a time, to see them all; fewer times if that takes long, or fails."""
     probes: list[Probe] = []
     started = time.perf_counter()
     while len(probes) < HALVES and time.perf_counter() - started < QUICK:
         number = 2 * PAIRS + len(probes) + 1
         u, wanted = _uniform(feasible, number), _uniform(feasible, number, draw=1) < 0.5
-        weights = np.where(wanted, 1.0 - 0.05 * u, 0.5 * u) + _lowest(feasible, sense)
+        weights = span.low + span.width * np.where(wanted, 1.0 - 0.05 * u, 0.5 * u)
         try:
             probes.append(Probe(weights, solve(feasible, weights)))
         except SemiBanditError:  # which a round may never meet
@@ -78,19 +90,15 @@ def ask_halves(feasible: FeasibleSet, sense: Sense) -> list[Probe]:
     return probes
 
 
-def fingerprint(feasible: FeasibleSet, sense: Sense, probes: list[Probe]) -> list[str]:
+def fingerprint(feasible: FeasibleSet, span: Span, probes: list[Probe]) -> list[str]:
     """A digest of each answer: to the pairs, of which some may be known, and then to the halves.
 
     The questions are the same every time, but how many are asked depends on how quickly they are answered.
     """
-    known = probes or ask_pairs(feasible, sense)
+    known = probes or ask_pairs(feasible, span)
     if len(known) == 2 * PAIRS:
-        known = known + ask_halves(feasible, sense)
+        known = known + ask_halves(feasible, span)
     return [hashlib.sha256(probe.items.astype("<i8").tobytes()).hexdigest()[:16] for probe in known]
-
-
-def _lowest(feasible: FeasibleSet, sense: Sense) -> float:
-    return 0.0 if sense == "max" and feasible.signed else -1.0
 
 
 def _uniform(feasible: FeasibleSet, number: int, draw: int = 0) -> Weights:
@@ -100,37 +108,41 @@ def _uniform(feasible: FeasibleSet, number: int, draw: int = 0) -> Weights:
 
 
 def _opposite(feasible: FeasibleSet, probe: Probe) -> list[Items]:
-    """What is answered to negative weights, where positive ones make no difference. Not all solvers take them."""
+    """What is answered to weights of the other sign, where others make no difference. Not all solvers take them."""
     try:
         return [solve(feasible, -probe.weights)]
     except SemiBanditError:
         return []
 
 
-def _check(feasible: FeasibleSet, probes: list[Probe], answers: list[Items]) -> None:
+def _check(feasible: FeasibleSet, probes: list[Probe], answers: list[Items], span: Span) -> None:
     worst: tuple[float, Probe, Items] | None = None
     for probe in probes:
         own = total(probe.weights, probe.items)
         values = [total(probe.weights, items) for items in answers]
         best = int(np.argmax(values))
-        if min(values) < own - 1e-9 * (1.0 + abs(own)):
+        if min(values) < own - 1e-9 * (span.width + abs(own)):
             return
-        apart = float(np.abs(probe.weights[np.setxor1d(probe.items, answers[best])]).sum())
+        apart = span.width * np.setxor1d(probe.items, answers[best]).size
         loss = values[best] - own
         promised = own >= feasible.ratio * values[best] if own >= 0.0 else own * feasible.ratio >= values[best]
         if loss > CLEAR * apart and not promised and (worst is None or loss > worst[0]):
             worst = loss, probe, answers[best]
     if worst is not None:
         _, probe, better = worst
+        turned = getattr(feasible, "_minimises", False)
+        fault = "seems to hold a solver that maximises" if turned else "must maximise, and seems to minimise"
+        mend = "One that minimises is wrapped as sets.Oracle(minimise=solver, ...)"
+        if turned:
+            mend = "One that maximises is wrapped as sets.Oracle(solver, ...)"
         raise MinimisingOracle(
-            f"{feasible!r} must maximise, and seems to minimise. Asked for the solution of largest total weight, with "
-            f"weights {_shown(probe.weights)}, it answered {probe.items.tolist()!r:.100}, worth "
+            f"{feasible!r} {fault}. Asked for the solution of largest total weight, with weights "
+            f"{_shown(probe.weights)}, it answered {probe.items.tolist()!r:.100}, worth "
             f"{total(probe.weights, probe.items):.4g}; but its own answer to other weights, {better.tolist()!r:.100}, "
-            f"is worth {total(probe.weights, better):.4g}. One that minimises is wrapped as "
-            "sets.Oracle(minimise=solver, ...)"
+            f"is worth {total(probe.weights, better):.4g}. {mend}"
         )
 
 
 def _shown(weights: Weights) -> str:
-    shown = ", ".join(f"{weight:.2f}" for weight in weights[:8])
+    shown = ", ".join(f"{weight:.3g}" for weight in weights[:8])
     return f"[{shown}{', ...' if weights.size > 8 else ''}]"

@@ -12,7 +12,7 @@ from semibandits.answers import solve
 from semibandits.effort import CALL, spend
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.forks import cached_property
-from semibandits.probing import probed
+from semibandits.probing import Span, probed
 from semibandits.sets.base import check_items
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total
 
@@ -51,7 +51,7 @@ class Problem:
             raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
         if feasible.n_items != environment.n_items:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
-        _check_names(feasible.labels, environment.labels)
+        _check_names(*(() if one.labels is None else tuple(one.labels) for one in (feasible, environment)))
         self.sense: Sense = check_choice("sense", sense, Sense)
         check_signs(feasible, environment.bounds, self.sense)
         if environment.drifts and true_optimum is not None:
@@ -104,7 +104,7 @@ class Problem:
     @cached_property
     def optimum(self) -> Items:
         """A*: the oracle's answer on the means."""
-        probed(self.feasible, self.sense)
+        probed(self.feasible, Span.of(self.sense, self.bounds))
         items = solve(self.feasible, self.signed_means).copy()
         items.setflags(write=False)
         return items
@@ -288,9 +288,10 @@ def _check_names(of_set: tuple[str, ...], of_world: tuple[str, ...]) -> None:
     """Columns of a table may have names of their own, but none of another item's."""
     if of_set != of_world and not set(of_set).isdisjoint(of_world):
         item = next(i for i, (one, other) in enumerate(zip(of_set, of_world, strict=True)) if one != other)
+        mend = "other names" if set(of_set) != set(of_world) else "another order: take table[list(feasible.labels)]"
         raise BadArgument(
-            f"item {item} of the set is {of_set[item]!r:.100}, and column {item} of the table {of_world[item]!r:.100}: "
-            "the columns must be in the order of the items, table[list(feasible.labels)]"
+            f"item {item} of the set is {of_set[item]!r:.100}, and column {item} of the table {of_world[item]!r:.100}. "
+            f"The columns have {mend}"
         )
 
 

@@ -45,7 +45,9 @@ def problem_html(problem: Any) -> str:
     ]
     if feasible.ratio < 1.0:
         pairs.append(("oracle", f"approximate, ratio {feasible.ratio:g}"))
-    if environment.drifts:
+    if environment.hindsight:
+        pairs.append(("optimum", "none: a sequence has no means"))
+    elif environment.drifts:
         pairs.append(("optimum", "changes from round to round: problem.at(round).optimum"))
     else:
         pairs += _optimum(problem)

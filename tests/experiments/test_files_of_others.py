@@ -250,3 +250,22 @@ def test_a_folder_that_became_a_file_is_not_written_into(tmp_path: Path) -> None
     with pytest.raises(StoreFailed, match="could not be written"):
         run(of(tmp_path, GRID), out)
     assert kept(out, "results")
+
+
+def test_a_refused_run_leaves_the_report_as_it_was(tmp_path: Path) -> None:
+    out = run(of(tmp_path, SWEPT.replace("[1, 2]", "[1]")), tmp_path / "out", report=True).folder
+    put(out, "figures/point-1.png")
+    before = {name: (out / name).read_bytes() for name in there(out)}
+    with pytest.raises(BadState, match=r"figures/point-1\.png"):
+        run(of(tmp_path, SWEPT), out, report=True)
+    assert {name: (out / name).read_bytes() for name in there(out)} == before
+
+
+def test_a_link_in_place_of_a_result_is_replaced_itself(tmp_path: Path) -> None:
+    out = run(of(tmp_path, GRID), tmp_path / "out").folder
+    (tmp_path / "precious").write_text("mine")
+    (out / "results" / "0.parquet").unlink()
+    (out / "results" / "0.parquet").symlink_to(tmp_path / "precious")
+    run(of(tmp_path, GRID), out)
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert not (out / "results" / "0.parquet").is_symlink()

@@ -13,7 +13,7 @@ import pytest
 
 import semibandits as sb
 from semibandits.errors import Unsupported
-from semibandits.simulation import by_value
+from semibandits.simulation import by_value, work
 from semibandits.simulation.parcel import Parcel, opened
 
 NAMES = ("byv_solver", "byv_helpers", "byv_package", "byv_package.inner")
@@ -159,3 +159,19 @@ def test_it_is_packed_once_and_only_where_it_leaves() -> None:
     assert type(opened(again)).__name__ == "Thing"
     assert Thing.packed == 1
     assert parcel.__dask_tokenize__() == parcel.__dask_tokenize__() != Parcel(thing).__dask_tokenize__()
+
+
+def test_what_a_module_holds_now_is_played_in_processes_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Processes of our own would find the module's file, and in it what the module held at first."""
+    (tmp_path / "byv_moving.py").write_text(
+        "SCALE = 1.0\n\ndef best(weights):\n    return [int((SCALE * weights).argmax())]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    moving = __import__("byv_moving")
+    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    problem = sb.Problem(sb.sets.Oracle(moving.best, n_items=3, max_size=1), sb.environments.Bernoulli([0.2, 0.5, 0.9]))
+    moving.SCALE = np.array([3.0, 1.0, 1.0])
+    options: dict[str, Any] = {"horizon": 30, "runs": 2, "seed": 0}
+    here, there = (sb.simulate(problem, sb.policies.CTS(), threads=threads, **options) for threads in (1, 2))
+    assert there.engine.endswith("in 2 processes")
+    np.testing.assert_array_equal(there.regret, here.regret)

@@ -41,9 +41,8 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
     told = open_problem(problem)
     opened = told.problem
     if opened.environment.drifts:
-        raise Refused(
-            f"bounds need means that stay as they are; those of {opened.environment!r} change from round to round"
-        )
+        has = "has none" if opened.environment.hindsight else "changes them from round to round"
+        raise Refused(f"bounds need means that stay as they are, and {opened.environment!r} {has}")
     if told.options.get("feedback") == "bandit":
         click.echo(lines("these are bounds for semi-bandit feedback; the file has feedback = 'bandit'"), err=True)
     found = theory.bounds(opened, sorted(set(horizons)))

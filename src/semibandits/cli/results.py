@@ -110,7 +110,9 @@ def _as_document(point: "Point") -> dict[str, Any]:
 
 
 def _two(number: float) -> str:
-    return f"{number:,.2f}" if math.isfinite(number) else "unknown"
+    if not math.isfinite(number):
+        return "unknown"
+    return f"{number:,.2f}" if number == 0.0 or abs(number) >= 0.005 else f"{number:.2e}"
 
 
 def _interval(low: float, high: float) -> str:

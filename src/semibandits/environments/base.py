@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import BadArgument
-from semibandits.indexed import check_order
+from semibandits.indexed import check_order, names_of
 from semibandits.rng import uniform
 from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Scalar, Weights
 
 
 def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
     """A non-empty finite float64 vector; a single number stands for n_items equal ones."""
-    check_order(name, values)
+    check_order(name, values, names=True)
     try:
         numbers = np.asarray(values)
     except ValueError as error:
@@ -38,6 +38,12 @@ def check_vectors(**named: ArrayLike) -> list[Weights]:
     """Vectors of one length; a single number stands for as many equal ones."""
     lengths = [np.size(values) for values in named.values() if np.ndim(values) > 0]
     return [check_vector(name, values, lengths[0] if lengths else 1) for name, values in named.items()]
+
+
+def keep_names(environment: Environment, *vectors: ArrayLike) -> None:
+    """The items' names, where the data that it was made of has any."""
+    if names := names_of(*vectors):
+        environment.labels = names
 
 
 LARGEST_BOUND = 1e100

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_vector
+from semibandits.environments.base import Independent, check_vector, keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
 from semibandits.types import Arrays, Scalar
@@ -21,6 +21,7 @@ class Bernoulli(Independent):
 
     def __init__(self, means: ArrayLike, groups: ArrayLike | None = None) -> None:
         p = check_vector("means", means)
+        keep_names(self, means)
         if (p < 0.0).any() or (p > 1.0).any():
             item = int(np.argmax((p < 0.0) | (p > 1.0)))
             raise BadArgument(f"means must be in [0, 1], got {p[item]} for item {item}")

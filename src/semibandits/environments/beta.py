@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_vectors
+from semibandits.environments.base import Independent, check_vectors, keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import betaincinv
 from semibandits.types import Arrays, Scalar
@@ -18,6 +18,7 @@ class Beta(Independent):
 
     def __init__(self, a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> None:
         self.a, self.b = check_vectors(a=a, b=b)
+        keep_names(self, a, b)
         both = np.concatenate((self.a, self.b))
         if both.min() < 1e-9 or both.max() > 1e9:
             raise BadArgument(f"a and b must be from 1e-9 to 1e9, got {both.min()} to {both.max()}")

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.covariance import check_covariance
 from semibandits.draws import normal
-from semibandits.environments.base import check_bounds, check_vector, check_vectors
+from semibandits.environments.base import check_bounds, check_vector, check_vectors, keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
 from semibandits.types import Arrays, Bounds, Environment, Scalar, Weights
@@ -29,6 +29,7 @@ class CorrelatedGaussian(Environment):
 
     def __init__(self, means: ArrayLike, covariance: ArrayLike, bounds: Bounds = (0.0, 1.0)) -> None:
         self.centres = check_vector("means", means)
+        keep_names(self, means)
         self.n_items = self.centres.size
         self.covariance = check_covariance(covariance, "; items that move together exactly are groups= elsewhere")
         if len(self.covariance) != self.n_items:

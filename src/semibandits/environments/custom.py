@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import check_bounds, check_vector
+from semibandits.environments.base import check_bounds, check_vector, keep_names
 from semibandits.errors import BadArgument, BadWeights
 from semibandits.types import Bounds, Environment, Items, Scalar, Weights
 
@@ -27,6 +27,7 @@ class Custom(Environment):
             raise BadArgument(f"sample must be callable, got {sample!r}")
         self._sample = sample
         self.means = check_vector("means", means)
+        keep_names(self, means)
         self.n_items = self.means.size
         self.bounds = check_bounds(bounds)
         if (self.means < self.bounds[0]).any() or (self.means > self.bounds[1]).any():

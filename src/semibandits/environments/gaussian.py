@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_bounds, check_vectors
+from semibandits.environments.base import Independent, check_bounds, check_vectors, keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import ndtri_exp, where, xlogy
 from semibandits.types import Arrays, Bounds, Scalar, Weights
@@ -24,6 +24,7 @@ class Gaussian(Independent):
         from scipy.special import log_ndtr
 
         self.centres, self.sigma = check_vectors(means=means, sigma=sigma)
+        keep_names(self, means, sigma)
         if (self.sigma <= 0.0).any():
             raise BadArgument(f"sigma must be positive, got {self.sigma.min()}")
         lo, hi = check_bounds(bounds)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_bounds, check_vectors
+from semibandits.environments.base import Independent, check_bounds, check_vectors, keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
 from semibandits.types import Arrays, Bounds, Scalar
@@ -22,6 +22,7 @@ class Uniform(Independent):
         self, low: ArrayLike, high: ArrayLike, bounds: Bounds | None = None, groups: ArrayLike | None = None
     ) -> None:
         self.low, self.high = check_vectors(low=low, high=high)
+        keep_names(self, low, high)
         if (self.low > self.high).any():
             item = int(np.argmax(self.low > self.high))
             raise BadArgument(f"low must be <= high, got {self.low[item]} > {self.high[item]} for item {item}")

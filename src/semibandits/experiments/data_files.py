@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ MOST_BYTES = 2**30
 GROWS = {".csv": 32, ".npy": 4, ".json": 32}
 """So many times its size a file may take in memory."""
 KEYS = ("file", "column", "columns")
+WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+DECIMAL = re.compile(rf"({WHOLE.pattern}(\.[0-9]*)?|[+-]?\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(nan|inf)", re.IGNORECASE)
 
 
 def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
@@ -61,13 +64,16 @@ def _read_csv(data: bytes, table: dict[str, Any]) -> Any:
     if "column" in table and "columns" in table:
         raise BadArgument("give either column or columns, not both")
     if "column" in table:
-        return _column(table["column"], header, rows)
+        return _typed([_cells(table["column"], header, rows)])[0]
     if "columns" in table:
         if not isinstance(table["columns"], list):
             raise BadArgument(f"columns must be a list of titles, got {table['columns']!r:.100}")
-        chosen = [_column(title, header, rows) for title in table["columns"]]
-        return [list(cells) for cells in zip(*chosen, strict=True)]
-    matrix = np.empty((len(rows), len(header)))
+        words = [_cells(title, header, rows) for title in table["columns"]]
+        return [list(cells) for cells in zip(*_typed(words), strict=True)]
+    if all(map(DECIMAL.fullmatch, header)):
+        raise BadArgument(f"expected a header in the first line, with a name for each column, got {header!r:.100}")
+    matrix = np.empty((len(rows), len(header))).view(Columns)
+    matrix.columns = tuple(header)
     for i, (line, row) in enumerate(rows.items()):
         for j, cell in enumerate(row):
             try:
@@ -77,8 +83,14 @@ def _read_csv(data: bytes, table: dict[str, Any]) -> Any:
     return matrix
 
 
-def _column(title: Any, header: list[str], rows: dict[int, list[str]]) -> list[Any]:
-    """One column, of numbers where all of it are, else of words; the rows by their lines."""
+class Columns(np.ndarray[Any, Any]):
+    """A matrix that knows the names of its columns, as a data frame does."""
+
+    columns: tuple[str, ...] = ()
+
+
+def _cells(title: Any, header: list[str], rows: dict[int, list[str]]) -> list[str]:
+    """One column, as it is written; the rows by their lines."""
     if not isinstance(title, str) or title not in header:
         raise BadArgument(f"there is no column {title!r:.100}; there are {', '.join(header)}")
     if header.count(title) > 1:
@@ -88,12 +100,26 @@ def _column(title: Any, header: list[str], rows: dict[int, list[str]]) -> list[A
     for line, cell in zip(rows, cells, strict=True):
         if not cell.strip():
             raise BadArgument(f"line {line}, column {title!r} is empty")
-    for kind in (int, float):
-        try:
-            return [kind(cell) for cell in cells]
-        except ValueError:
-            continue
     return [cell.strip() for cell in cells]
+
+
+def _typed(columns: list[list[str]]) -> list[list[Any]]:
+    """Columns of numbers where all of one are, else of words, as they are written: 007 and 1_0 are names.
+
+    What is a word in one of them is one in all: a node 2 that is also in a column with other names is "2".
+    """
+    kinds = [_kind(cells) for cells in columns]
+    words = {cell for cells, kind in zip(columns, kinds, strict=True) if kind is str for cell in cells}
+    return [
+        cells if not words.isdisjoint(cells) else [kind(cell) for cell in cells]
+        for cells, kind in zip(columns, kinds, strict=True)
+    ]
+
+
+def _kind(cells: list[str]) -> Any:
+    if all(map(WHOLE.fullmatch, cells)):
+        return int
+    return float if all(map(DECIMAL.fullmatch, cells)) else str
 
 
 def _read_npy(data: bytes, table: dict[str, Any]) -> Any:

@@ -40,7 +40,7 @@ def claimed(folder: Path, experiment: Experiment) -> Iterator[Written]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if os.path.lexists(folder / LOCK) and not stat.S_ISREG((folder / LOCK).lstat().st_mode):
-            raise BadState(f"{folder / LOCK} is no file; {ELSEWHERE}")
+            raise BadState(f"{folder / LOCK} is no file; give another folder")
         lock = (folder / LOCK).open("a")
     except OSError as error:
         raise StoreFailed(f"{folder} cannot be written: {error.strerror or error}") from error
@@ -134,7 +134,7 @@ def _refuse_foreign(folder: Path) -> None:
     if others and MANIFEST not in others:
         more = ", ..." if len(others) > SHOWN else ""
         listed = ", ".join(others[:SHOWN])
-        raise BadState(f"{folder} holds no experiment, but other files: {listed}{more}. {ELSEWHERE.capitalize()}")
+        raise BadState(f"{folder} holds no experiment, but other files: {listed}{more}. Give another folder")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report.experiment import report as report_page
 from semibandits.experiments.report.pictures import Gallery, files_of, own_style, save
 from semibandits.experiments.tables import can_write_parquet, write_table
-from semibandits.experiments.written import Written
 from semibandits.files import replace_file
 from semibandits.sets.drawing import check_axes
 from semibandits.simulation import simulate
@@ -57,11 +56,19 @@ def run(
         written.check([*names, *(["report.html"] if report else [])])
         with _executor(experiment.where, threads) as how, progress_bar(progress, experiment.rounds) as bar:
             points = tuple(_play(experiment, plan, folder, how, bar) for plan in experiment.plans)
+        gallery = Gallery()
+        about = {"description": experiment.description, "source": experiment.text}
+        page = report_page(experiment.title, points, **about, gallery=gallery).encode() if report else b""
+        shown = ["report.html", *files_of(gallery.pictures)] if report else []
         try:
+            written.check([*names, *shown])
             written.remove_all_but(name for name in written.names if name.startswith(("data/", "results/")))
-            written.add(names)
+            written.add([*names, *shown])
             _save(points, folder)
-            shown = _report(experiment, points, folder, written) if report else []
+            if report:
+                with own_style():
+                    save(folder, gallery.pictures)
+                replace_file(folder / "report.html", page)
             written.remove_all_but([*names, *shown])
         except StoreFailed:
             raise
@@ -150,17 +157,7 @@ def _save(points: tuple[Point, ...], folder: Path) -> None:
     if can_write_parquet():
         (folder / "results").mkdir(exist_ok=True)
         for number, point in enumerate(points):
-            point.result.save(folder / "results" / f"{number}.parquet")
-
-
-def _report(experiment: Experiment, points: tuple[Point, ...], folder: Path, written: Written) -> list[str]:
-    """The page and its pictures; returns their files."""
-    gallery = Gallery()
-    about = {"description": experiment.description, "source": experiment.text}
-    page = report_page(experiment.title, points, **about, gallery=gallery)
-    names = ["report.html", *files_of(gallery.pictures)]
-    written.add(names)
-    with own_style():
-        save(folder, gallery.pictures)
-    replace_file(folder / "report.html", page.encode())
-    return names
+            path = folder / "results" / f"{number}.parquet"
+            if path.is_symlink():  # which saving would follow
+                path.unlink()
+            point.result.save(path)

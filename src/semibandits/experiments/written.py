@@ -49,8 +49,8 @@ class Written:
             more = ", ..." if len(others) > SHOWN else ""
             raise BadState(
                 f"{self._folder} holds files that were not written here, or by a version that kept no list of them, "
-                f"where results are to be written: {', '.join(others[:SHOWN])}{more}. Move them elsewhere (what was "
-                "played is kept), or give another folder"
+                f"where results are to be written: {', '.join(others[:SHOWN])}{more}. Move them elsewhere, or "
+                "give another folder"
             )
 
     def add(self, names: Iterable[str]) -> None:

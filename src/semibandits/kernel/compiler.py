@@ -53,12 +53,10 @@ def lane_loops(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _primitives() -> dict[Any, Any]:
-    with internals.IMPORTING:
-        import numba
-        from numba import types
-        from numba.extending import intrinsic
-
-        internals.mind_forks()
+    internals.load_numba()
+    import numba
+    from numba import types
+    from numba.extending import intrinsic
 
     @numba.njit(forceinline=True)
     def where(condition, a, b):  # type: ignore[no-untyped-def]
@@ -147,6 +145,7 @@ class _Compiler:
                 self.ours = False
 
     def _compile(self, function: FunctionType) -> Any:
+        internals.load_numba()
         import numba
 
         if function in self._done:

@@ -34,6 +34,7 @@ def lane_pipeline() -> Any:
 
 
 def _lane_pipeline() -> Any:
+    load_numba()
     from llvmlite import ir
     from numba.core import lowering
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -130,6 +131,7 @@ def scipy_function(name: str) -> Any:
 
     It is linked by name, so that machine code from an earlier process finds it where it is today.
     """
+    load_numba()
     from llvmlite import binding
     from numba import types
     from numba.extending import get_cython_function_address
@@ -149,14 +151,30 @@ IMPORTING = forks.awaited(threading.RLock())
 
 
 @functools.cache
-def mind_forks() -> None:
-    """Makes every fork wait until nobody compiles: a child that is forked meanwhile could never compile."""
-    with contextlib.suppress(ImportError, AttributeError):
-        from llvmlite.binding import ffi
-        from numba.core.compiler_lock import global_compiler_lock
+def load_numba() -> None:
+    """Imports what we use of it, one thread at a time. Forks wait for that, and until nobody compiles: a child that is
+    forked meanwhile could never compile."""
+    with IMPORTING:
+        import numba
+        import numba.extending
 
-        forks.awaited(global_compiler_lock._lock)
-        forks.awaited(ffi.lib._lock._lock)
+        with contextlib.suppress(ImportError, AttributeError):
+            import numba.core.caching
+            import numba.core.compiler
+            import numba.core.compiler_machinery
+            import numba.core.lowering
+            import numba.core.serialize
+            import numba.core.typed_passes  # noqa: F401
+            from llvmlite.binding import ffi
+            from numba.core.compiler_lock import global_compiler_lock
+            from numba.core.registry import cpu_target
+
+            _ = cpu_target.typing_context, cpu_target.target_context  # made once, under locks of their own
+            for one in vars(type(cpu_target)).values():
+                if hasattr(one, "_lock"):
+                    forks.awaited(one._lock)
+            forks.awaited(global_compiler_lock._lock)
+            forks.awaited(ffi.lib._lock._lock)
 
 
 def cache_folder() -> Path | None:
@@ -195,6 +213,7 @@ def keep_on_disk(dispatcher: Any, token: str) -> None:
 def _keyed_cache() -> Any:
     import pickle
 
+    load_numba()
     import llvmlite
     import numba
     from numba.core.caching import _Cache

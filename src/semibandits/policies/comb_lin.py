@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits.errors import BadArgument
+from semibandits.indexed import check_order
 from semibandits.kernel import sqrt
 from semibandits.moves import Moved, best_of, score_items
 from semibandits.types import FeasibleSet, Game, Scalar, Weights
@@ -95,6 +96,7 @@ def moderate(name: str, value: Any, least: float = 1.0 / LARGEST, largest: float
 
 def _checked(features: ArrayLike) -> NDArray[np.float64]:
     """A copy, with a row for each feature."""
+    check_order("features", features, names=True)
     try:
         given = np.asarray(features)
     except ValueError:

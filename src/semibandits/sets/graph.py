@@ -42,12 +42,13 @@ class Graph(NamedTuple):
         except ValueError:
             raise InvalidSet(f"the {name} {node!r:.100} is not a node of any edge") from None
 
-    def labels(self) -> tuple[str, ...]:
-        """a->b or, without direction, a-b; parallel edges are numbered, unless they have names."""
+    def labels(self, turned: bool = False) -> tuple[str, ...]:
+        """a->b or, without direction, a-b, and `turned` b-a; parallel edges are numbered, unless they have names."""
         arrow = "->" if self.directed else "-"
         nodes = [_printable(node) for node in self.nodes]
         found: dict[str, None] = {}
-        for tail, head, name in zip(self.tails, self.heads, self.names, strict=True):
+        ends = (self.heads, self.tails) if turned else (self.tails, self.heads)
+        for tail, head, name in zip(*ends, self.names, strict=True):
             label = first = f"{nodes[tail]}{arrow}{nodes[head]}" + (f" {name}" if name else "")
             number = 1
             while label in found:

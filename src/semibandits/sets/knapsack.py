@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits.answers import as_items, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.forks import cached_property
+from semibandits.indexed import check_order
 from semibandits.kernel import as_word
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import FIXED, FREE, LiveOracle, check_oracle_weights
@@ -257,6 +258,7 @@ def _solve(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> in
 
 
 def _read_costs(given: Any) -> Weights:
+    check_order("costs", given, names=True)
     listed: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else [None]
     if not all(_is_number(cost) for cost in listed):
         raise InvalidSet(f"costs must be finite numbers >= 0, one per item, got {given!r:.200}")

@@ -115,7 +115,7 @@ class Oracle(BuiltIn):
             w[self._exclude] -= penalty
         if self._minimises:
             w = 0.0 - w
-        items = check_answer(self._call("the solver", self._function, w), self.n_items, self.max_size)
+        items = check_answer(self._call("the solver", self._function, w, self._hint(w)), self.n_items, self.max_size)
         if self._contains is not None and not self._call("contains()", self._contains, items.copy()):
             raise InfeasibleSolution(
                 f"the solver returned {items.tolist()!r:.200}, which contains() says is not feasible"
@@ -153,11 +153,19 @@ class Oracle(BuiltIn):
         return restricted
 
     @staticmethod
-    def _call(name: str, function: Callable[[Any], Any], argument: Any) -> Any:
+    def _call(name: str, function: Callable[[Any], Any], argument: Any, hint: str = "") -> Any:
         try:
             return function(argument)
         except Exception as error:
-            raise OracleFailed(f"{name} raised {said(error)}") from error
+            raise OracleFailed(f"{name} raised {said(error)}{hint}") from error
+
+    def _hint(self, handed: Weights) -> str:
+        """What may be wrong with a solver that fails on these weights, or costs."""
+        if self._minimises and self.signed and (handed < 0.0).any():
+            return ". It was handed costs below 0: if it takes none, say signed=False"
+        if not self._minimises and not self.signed:
+            return ". It was handed weights <= 0, costs negated: one that takes costs >= 0 is given as minimise="
+        return ""
 
     def _obeys(self, items: Items) -> bool:
         return bool(np.isin(self._include, items).all()) and not np.isin(self._exclude, items).any()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from semibandits.errors import InvalidSet
+from semibandits.indexed import check_order
 from semibandits.sets.base import check_count
 from semibandits.sets.built_in import FREE, Solved
 from semibandits.sets.greedy import mark, words, write_marked
@@ -97,6 +98,7 @@ class PartitionMatroid(MatroidSet, Solved):
 
 
 def _names(groups: Any) -> list[Hashable]:
+    check_order("groups", groups, names=True)
     listed = groups.tolist() if isinstance(groups, np.ndarray) else groups
     if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
         raise InvalidSet(f"groups must be a list, the group of each item, got {groups!r:.200}")

@@ -110,7 +110,9 @@ def bound_curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve
     if bounds is None or bounds is False:
         return {}
     if result.provenance.get("drifts") and not isinstance(bounds, Mapping):
-        raise Unsupported("bounds need a world that stays as it is, and this one drifts: draw bounds of your own")
+        raise Unsupported(
+            "bounds need a world with means that stay as they are, and this one has none: draw bounds of your own"
+        )
     if bounds is True:
         return {name: Curve(values) for name, values in _whatever_the_gaps(result).items()}
     if isinstance(bounds, Bound):

@@ -49,6 +49,15 @@ class SummaryRow(NamedTuple):
     high: float
 
 
+def shown(number: float) -> str:
+    """With two decimals, or more where these would be zeros.
+
+    >>> shown(1234.5), shown(0.0), shown(-3.21e-13)
+    ('1234.50', '0.00', '-3.21e-13')
+    """
+    return f"{number:.2e}" if 0.0 < abs(number) < 0.005 else f"{number:.2f}"
+
+
 class Summary(tuple[SummaryRow, ...]):
     """Rows, one per policy, that print as a table."""
 
@@ -58,8 +67,8 @@ class Summary(tuple[SummaryRow, ...]):
         width = max(len("policy"), *(len(row.policy) for row in self))
         lines = [f"{'policy':<{width}}  {'regret':>12}  {'± error':>10}  {'interval':>25}  {'runs':>6}"]
         for row in self:
-            interval = f"[{row.low:.2f}, {row.high:.2f}]"
-            lines.append(f"{row.policy:<{width}}  {row.mean:>12.2f}  {row.error:>10.2f}  {interval:>25}  {row.runs:>6}")
+            interval, mean, error = f"[{shown(row.low)}, {shown(row.high)}]", shown(row.mean), shown(row.error)
+            lines.append(f"{row.policy:<{width}}  {mean:>12}  {error:>10}  {interval:>25}  {row.runs:>6}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -87,19 +96,19 @@ class Comparison(NamedTuple):
     def __str__(self) -> str:
         after = f"after {self.round} rounds"
         if self.runs == 1:
-            return f"{self.a} and {self.b} {after} of a single run:\ndifference {self.difference:.2f}, error unknown"
-        errors = f"standard error {self.error:.2f} over {self.runs} paired runs (unpaired: {self.unpaired:.2f})"
+            return f"{self.a} and {self.b} {after} of a single run:\ndifference {shown(self.difference)}, error unknown"
+        errors = f"standard error {shown(self.error)} over {self.runs} paired runs (unpaired: {shown(self.unpaired)})"
         interval = f"{100 * self.confidence:g}% interval"
         if self.low <= 0 <= self.high:
             return (
                 f"{self.a} and {self.b} cannot be told apart {after}:\n"
-                f"difference {self.difference:.2f}, {interval} [{self.low:.2f}, {self.high:.2f}], {errors}"
+                f"difference {shown(self.difference)}, {interval} [{shown(self.low)}, {shown(self.high)}], {errors}"
             )
         less, more = (self.a, self.b) if self.difference < 0 else (self.b, self.a)
         low, high = sorted((abs(self.low), abs(self.high)))
         return (
             f"{less} has less regret than {more} {after}:\n"
-            f"{abs(self.difference):.2f} less, {interval} [{low:.2f}, {high:.2f}], {errors}"
+            f"{shown(abs(self.difference))} less, {interval} [{shown(low)}, {shown(high)}], {errors}"
         )
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from semibandits import rng
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed
 from semibandits.kernel import LANES
-from semibandits.probing import probed
+from semibandits.probing import Span, probed
 from semibandits.problem import Problem
 from semibandits.sets.base import check_count
 from semibandits.simulation.machine import cores, processor
@@ -120,7 +120,7 @@ def simulate(
         raise EndOfTable(f"horizon {horizon} was asked of {problem.environment!r}, which ends with round {last}")
 
     if problem.environment.drifts:  # elsewhere the optimum has tried the solver out
-        probed(problem.feasible, problem.sense)
+        probed(problem.feasible, Span.of(problem.sense, problem.bounds))
     began, started = datetime.datetime.now(datetime.UTC), time.perf_counter()
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded, feedback) for policy in listed]
     tasks[0].check_reference()  # what fails does so here, once

@@ -157,10 +157,7 @@ def play_all(
         return play_with(choices[block.policy].playing(block), tasks[block.policy], block.first, block.runs, tick)
 
     def play_elsewhere(executor: Executor, blocks: list[Block]) -> None:
-        from semibandits.simulation.processes import Processes
-
-        by_value = not isinstance(executor, Processes)  # which finds what this process finds
-        parcels = [Parcel(task, by_value) for task in tasks]
+        parcels = [Parcel(task) for task in tasks]
 
         def send(block: Block) -> Future[Outcome | Failed]:
             engine = choices[block.policy].playing(block)

@@ -108,7 +108,7 @@ class Facts:
     def _gaps(self) -> tuple[Weights, float] | None:
         if not self.exact_oracle:
             return None
-        instead = ": ask problem.item_gaps and problem.min_gap, and they will be known here too"
+        instead = "; where problem.item_gaps and problem.min_gap can be had, ask them first, and they are used here"
         return self._within_reach(lambda: (self.problem.item_gaps, self.problem.min_gap), GAPS, instead)
 
     @cached_property

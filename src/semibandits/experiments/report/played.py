@@ -39,7 +39,9 @@ def _played(point: Point) -> Iterator[tuple[str, Any]]:
     kind = "rewards, to be maximised" if problem.sense == "max" else "costs, to be minimised"
     low, high = map(number, problem.bounds)
     yield "weights", with_unit(f"{kind}, from {low} to {high}", point.unit)
-    if problem.environment.drifts:
+    if problem.environment.hindsight:
+        yield "optimum", "none, as a sequence has no means: regret is against the best solution in hindsight"
+    elif problem.environment.drifts:
         yield "optimum", "changes from round to round, as the means do"
     else:
         try:

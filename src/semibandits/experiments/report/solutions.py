@@ -36,6 +36,8 @@ class Found(NamedTuple):
 def find(point: Point) -> dict[int, Found] | str:
     """What each policy found; or why that cannot be told."""
     result = point.result
+    if point.problem.environment.hindsight:
+        return "The weights follow no law, so that no solution is best but in hindsight."
     if point.problem.environment.drifts:
         return "The best solution changes from round to round, so that none is found for good."
     if result.counts is None or result.sums is None:

@@ -161,10 +161,11 @@ def _differences(result: SimulationResult, unit: str) -> Html:
     return Html(table(columns, lines, caption) + paragraph(verdict))
 
 
-def decimals(error: float, value: float) -> int:
-    """So many that the error has two digits; where there is none, that the value has four."""
+def decimals(error: float, value: float) -> int | None:
+    """So many that the error has two digits; where there is none, that the value has four. None: too many to write."""
     size = abs(error) if math.isfinite(error) and error else abs(value) / 100.0
-    return min(6, max(0, 1 - math.floor(math.log10(size)))) if math.isfinite(size) and size else 0
+    digits = max(0, 1 - math.floor(math.log10(size))) if math.isfinite(size) and size else 0
+    return None if digits > 9 else min(6, digits)
 
 
 def with_error(mean: float, error: float, unit: str = "") -> str:
@@ -192,7 +193,7 @@ def of_unit(unit: str) -> str:
     return f" ({unit})" if unit else ""
 
 
-def _interval(low: float, high: float, digits: int) -> Number:
+def _interval(low: float, high: float, digits: int | None) -> Number:
     return Number(f"{number(low, digits)} to {number(high, digits)}")
 
 

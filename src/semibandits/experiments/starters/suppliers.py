@@ -19,11 +19,11 @@ MEANS = [
 ]
 
 
-def cheapest(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The best solution: for every three suppliers, the best of them for each part; of all these, the best."""
-    table = weights.reshape(PARTS, SUPPLIERS)
-    best = max(TRIOS, key=lambda trio: float(table[:, trio].max(axis=1).sum()))
-    supplier = table[:, best].argmax(axis=1)
+def cheapest(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The best solution: for every three suppliers, the cheapest of them for each part; of all these, the cheapest."""
+    table = costs.reshape(PARTS, SUPPLIERS)
+    best = min(TRIOS, key=lambda trio: float(table[:, trio].min(axis=1).sum()))
+    supplier = table[:, best].argmin(axis=1)
     return np.array([SUPPLIERS * part + best[supplier[part]] for part in range(PARTS)])
 
 
