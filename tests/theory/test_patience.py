@@ -45,7 +45,7 @@ def test_gaps_that_take_long_are_left_out_with_the_reason(build: Any, hurry: Non
     found, explained = theory.bounds(problem, N), theory.explain(problem, N)
     assert any("gaps within reach" in one.missing for one in found.left_out)
     assert {"Theorem 6", "D, gap-free"} <= {bound.name for bound in found}  # those without gaps stay
-    note = "The gaps were left out, as that may take long: ask problem.item_gaps"
+    note = "The gaps were left out, as that may take long; where problem.item_gaps"
     assert found.notes[0].startswith(note)
     assert note in " ".join(str(found).split())
     assert note in " ".join(str(explained).split())
