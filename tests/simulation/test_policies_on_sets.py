@@ -24,7 +24,7 @@ POLICIES: dict[str, Callable[[Problem], IndexPolicy]] = {
     "Discounted": lambda problem: policies.Discounted(0.95),
     "EpsilonGreedy": lambda problem: policies.EpsilonGreedy(0.2),
     "ExploreThenCommit": lambda problem: policies.ExploreThenCommit(60),
-    "Fixed": lambda problem: policies.Fixed(problem.optimum),
+    "Fixed": lambda problem: policies.Fixed(problem.at(1).optimum),
     "GaussianCTS": lambda problem: policies.GaussianCTS(),
     "KLUCB": lambda problem: policies.KLUCB(),
     "OMM": lambda problem: policies.OMM(),
@@ -41,7 +41,7 @@ PAIRS = [
     (policy, name)
     for name, problem in PROBLEMS.items()
     for policy in POLICIES
-    if problem.feasible.matroid or policy != "OMM"
+    if (problem.feasible.matroid or policy != "OMM") and not (problem.environment.hindsight and policy == "Clairvoyant")
 ]
 
 
