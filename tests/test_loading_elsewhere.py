@@ -303,9 +303,13 @@ def test_a_solver_that_makes_weights_whole_numbers(tmp_path: Path) -> None:
 def test_sets_without_labels_may_say_so_in_their_own_way(tmp_path: Path) -> None:
     path, own = tmp_path / "state.json", Own(list(range(8)))
     own.labels = None  # type: ignore[assignment]
+    own.graph = {"of": "its own"}  # type: ignore[attr-defined]
     learner = Learner(own, policies.CombUCB1(), sense="min")
     learner.save(path)
     assert Learner.load(path, own).labels == ()
+    own.labels = tuple(COSTS)
+    Learner(own, policies.CombUCB1(), sense="min").save(path)
+    assert Learner.load(path, own).labels == tuple(COSTS)
 
 
 def test_names_given_to_a_solver_match_it(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from semibandits import probing
 from semibandits.agent import IndexAgent, PolicyAgent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import check_labels
+from semibandits.sets.graph import Graph
 from semibandits.state import SavedArray, SavedDecision, SavedLearner, SavedRound, restored_array, saved_array
 from semibandits.types import FeasibleSet
 
@@ -53,7 +54,8 @@ def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: b
     number = {label: item for item, label in enumerate(saved.labels)}
     if labels is None:
         names = _as_saved(feasible, names, number)
-    missing = [label for label in saved.labels if label not in set(names)]
+    there = set(names)
+    missing = [label for label in saved.labels if label not in there]
     new = [label for label in names if label not in number]
     if missing or new:
         lost = f"saved and missing: {_listed(missing)}" if missing else ""
@@ -83,7 +85,7 @@ def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: b
 def _as_saved(feasible: FeasibleSet, names: list[str], known: dict[str, int]) -> list[str]:
     """Edges without direction may have been saved from their other end."""
     graph = getattr(feasible, "graph", None)
-    if graph is None or graph.directed:
+    if not isinstance(graph, Graph) or graph.directed:
         return names
     turned = graph.labels(turned=True)
     return [other if one not in known and other in known else one for one, other in zip(names, turned, strict=True)]
