@@ -41,6 +41,7 @@ class Coordinates:
     [
         (LABELS, ["cyd", "ada", "bob"]),
         (None, [2, 0, 1]),
+        (LABELS, [2, 0, 1]),
         (LABELS, pd.Categorical(["cyd", "ada", "bob"])),
     ],
 )
@@ -74,6 +75,7 @@ def test_a_column_of_a_table_of_feedback_is_told() -> None:
         (pd.Series([0.5, 0.5], index=["ada", "eve"]), errors.UnknownItem, "not part of decision .*: eve"),
         (pd.Series([0.5, 0.5], index=["ada", "ada"]), errors.UnknownItem, "given twice"),
         (pd.Series([0.5, 0.5], index=["ada", 0]), errors.BadArgument, "have labels"),
+        (pd.Series([0.5, 0.5], index=[0, 1]), errors.BadArgument, r"index, which here is \[0, 1\]"),
         (pd.Series([0.5, 0.5, 0.5]), errors.BadArgument, r"index, which here is \[0, 1, 2\].*set_index.*to_numpy"),
         (pd.Series([0.5, 0.5], index=[0.0, 1.0]), errors.UnknownItem, r"no item 0\.0"),
         (pd.Series([0.5], index=pd.MultiIndex.from_tuples([("ada", 1)])), errors.UnknownItem, r"\('ada', 1\)"),
@@ -125,7 +127,7 @@ ALL = {"ada": False, "bob": True, "cyd": True, "dan": False, "eve": True}
         list(ALL.values()),
         np.array(list(ALL.values())),
         pl.Series(list(ALL.values())),
-        pd.Series(list(ALL.values())).to_numpy(),
+        pd.Series(list(ALL.values())),
         pd.Series(ALL)[["eve", "ada", "cyd", "bob", "dan"]],
         pd.Series(ALL).astype("boolean"),
         dict(reversed(ALL.items())),
@@ -145,7 +147,7 @@ def test_a_mask_goes_by_its_index(available: Any) -> None:
         ([True, False], errors.BadArgument, r"mask of 5 items, got an array of shape \(2,\)"),
         (pd.Series([True, True, True], index=["ada", "bob", "cyd"]), errors.BadArgument, "also of dan, eve"),
         ({"ada": True, "bob": False}, errors.BadArgument, "also of cyd, dan, eve"),
-        (pd.Series([True] * 5), errors.BadArgument, "set_index"),
+        (pd.Series([True] * 4), errors.BadArgument, r"mask of 5 items, got an array of shape \(4,\)"),
         (pd.Series([0, 0, 1, 1, 0], index=LABELS), errors.BadArgument, "must be True or False for every item"),
         ([0, 0, 1, 1, 0], errors.UnknownItem, r"given twice \(a mask is made of True and False\)"),
         (np.array([0, 0, 1, 1, 0]), errors.UnknownItem, "given twice"),

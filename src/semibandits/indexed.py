@@ -19,6 +19,11 @@ def index_of(values: Any) -> list[Any] | None:
     return list(index)
 
 
+def has_plain_index(values: Any) -> bool:
+    """Whether the index is but the numbers 0, 1, 2, ..., which nobody gave it."""
+    return all(hasattr(getattr(values, "index", None), name) for name in ("start", "stop", "step"))
+
+
 def check_order(name: str, values: Any, names: bool = False) -> None:
     """Refuses a vector that says itself that its entries are in another order than that of the items.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from semibandits.errors import BadArgument, BadWeights, UnknownItem
-from semibandits.indexed import check_order, index_of
+from semibandits.indexed import check_order, has_plain_index, index_of
 from semibandits.types import Bounds, Items, Weights
 
 TRUTH = {bool, np.bool_}
@@ -62,7 +62,7 @@ class Inputs:
 
     def _masked(self, available: Any, shape: tuple[int, ...]) -> Items:
         """The items that a mask of this shape speaks of, in its order: all of them."""
-        named = self._named(available)
+        named = None if has_plain_index(available) else self._named(available)
         if named is None:
             if shape != (self.n_items,):
                 raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {shape}")
@@ -124,9 +124,9 @@ class Inputs:
             raise BadWeights(f"the sum of {size} weights must be from {least} to {most}, got {told}")
         return told
 
-    def by_name(self, weights: Any) -> tuple[Items, Weights] | None:
+    def by_name(self, weights: Any, decided: Items) -> tuple[Items, Weights] | None:
         """What a mapping, or a vector with an index, says of which items, each at most once; None: it is neither."""
-        pairs = self._named(weights)
+        pairs = self._named(weights, decided)
         if pairs is None:
             return None
         items = self._once(pairs[0])
@@ -157,8 +157,12 @@ class Inputs:
             raise UnknownItem(f"an item is given twice{hint}: {names!r:.200}")
         return items
 
-    def _named(self, values: Any) -> tuple[list[Any], list[Any]] | None:
-        """Names and values of a mapping, or of a vector with an index; None: it is neither."""
+    def _named(self, values: Any, decided: Items | None = None) -> tuple[list[Any], list[Any]] | None:
+        """Names and values of a mapping, or of a vector with an index; None: it is neither.
+
+        Where items have labels, an index of numbers may be that of rows: of items it is if it looks like one, and has
+        just those that were `decided`.
+        """
         if isinstance(values, np.ndarray):
             return None
         if isinstance(values, Mapping):
@@ -166,7 +170,8 @@ class Inputs:
         index = index_of(values)
         if index is None:
             return None
-        if self.labels is not None and any(isinstance(name, int | np.integer) for name in index):
+        rows = has_plain_index(values) or (decided is not None and set(index) != set(decided.tolist()))
+        if self.labels is not None and rows and any(isinstance(name, int | np.integer) for name in index):
             raise BadArgument(
                 f"a Series goes by its index, which here is {index!r:.100}: numbers of rows perhaps, while this "
                 "learner's items have labels. Make those its index (set_index), or pass its values (.to_numpy()), to "

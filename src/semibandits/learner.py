@@ -128,7 +128,7 @@ class Learner:
                 raise UnknownDecision(f"decision {id} was cancelled")
             if self._feedback == "bandit":
                 return self._tell_sum(id, record, self._inputs.sum(weights, record.items.size))
-            pairs = self._inputs.by_name(weights)
+            pairs = self._inputs.by_name(weights, record.items)
             if pairs is not None:
                 items, values = pairs
                 order = np.argsort(items)
