@@ -150,7 +150,7 @@ def test_what_is_refused() -> None:
         theory.bounds(problem.at(1), result.rounds),
         list(theory.bounds(problem.at(1), result.rounds)),
     ):
-        with pytest.raises(errors.Unsupported, match="this one drifts"):
+        with pytest.raises(errors.Unsupported, match="this one has none"):
             result.plot(bounds=bounds)
     axes = result.plot({"mine": lambda n: 2.0 * n})
     assert axes.get_ylabel() == "dynamic regret"
