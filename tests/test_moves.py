@@ -329,7 +329,7 @@ def test_a_users_moves_live() -> None:
     np.testing.assert_array_equal(learner.counts, counts)
 
 
-@pytest.mark.parametrize("init", ["optimistic", long("all")])
+@pytest.mark.parametrize("init", [long("optimistic"), long("all")])
 def test_a_users_moves_are_compiled(init: str) -> None:
     problem = Problem(sets.TopK(6, 2), environments.Bernoulli([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
     options: Any = {"horizon": 60, "runs": 3, "seed": 1, "record": "solutions"}

@@ -21,6 +21,7 @@ MODULES = ["sets", "environments", "policies", "problems", "testing", "errors", 
 SOURCES = ["kveton2015", "tight", "matroid", "chen2013", "escb", "graves_lai"]
 
 
+@pytest.mark.long
 def test_the_site(tmp_path: Path) -> None:
     """One test, as building takes ten seconds."""
     for needed in ("sphinx", "furo", "myst_parser"):

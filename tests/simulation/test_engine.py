@@ -45,6 +45,7 @@ ALIKE = {
     "costs",
     "spanning forest",
     "greedy knapsack",
+    "user's set",
 }
 """Problems whose machine code is played by others too, or is much like another's."""
 
@@ -80,7 +81,7 @@ def test_without_the_lane_pipeline_too(name: str) -> None:
 @pytest.mark.parametrize(
     ("policy", "name"),
     [
-        (Wobbling(), "crooked graph"),
+        long(Wobbling(), "crooked graph"),
         long(Wobbling(), "enumerated"),
         long(Sum(), "small top-k"),
         long(Wobbling(), "large top-k"),
