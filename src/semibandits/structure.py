@@ -135,3 +135,8 @@ def another_solution(feasible: Any, known: NDArray[np.int64]) -> NDArray[np.int6
                 continue
             return larger
     return None
+
+
+def is_float(number: Any) -> bool:
+    """Also a NumPy number, or what `where` makes of one."""
+    return np.ndim(number) == 0 and np.asarray(number).dtype == np.float64

@@ -8,8 +8,9 @@ import numpy as np
 from semibandits import moves, rng
 from semibandits.errors import ConformanceError
 from semibandits.kernel import compiled, foreign
+from semibandits.structure import is_float
 from semibandits.testing_worlds import demand as _demand
-from semibandits.types import FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, State, Stats, check_choice, is_float
+from semibandits.types import FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, State, Stats, check_choice
 
 Begin = Literal["all", "optimistic"]
 

@@ -398,8 +398,3 @@ def up_to_date(thing: object, compiled: str, plain: str) -> bool:
     classes = type(thing).__mro__
     owner = {name: next(i for i, one in enumerate(classes) if name in vars(one)) for name in (compiled, plain)}
     return owner[compiled] <= owner[plain]
-
-
-def is_float(number: Any) -> bool:
-    """Also a NumPy number, or what `where` makes of one."""
-    return np.ndim(number) == 0 and np.asarray(number).dtype == np.float64

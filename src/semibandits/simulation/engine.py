@@ -27,7 +27,8 @@ from semibandits.simulation.parts import (
 )
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.sizes import memory
-from semibandits.types import Arrays, IndexPolicy, Solver, is_float
+from semibandits.structure import is_float
+from semibandits.types import Arrays, IndexPolicy, Solver
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 MOST_COMPARED = 2_000
