@@ -25,12 +25,12 @@ ABOUT = ("__name__", "__package__", "__path__", "__file__")
 _REGISTERING = Lock()
 
 
-def pack(thing: object, by_value: bool) -> tuple[bytes, str]:
+def pack(thing: object) -> tuple[bytes, str]:
     """The thing, pickled with the code that is neither of Python nor installed; where that fails, without it, and why.
 
     What cloudpickle always sends by value (scripts, notebooks, what is registered with it) is so in any case.
     """
-    if not by_value or not (modules := [module for module in list(sys.modules.values()) if _is_users(module)]):
+    if not (modules := [module for module in list(sys.modules.values()) if _is_users(module)]):
         return cloudpickle.dumps(thing), ""
     try:
         with _by_value(modules):

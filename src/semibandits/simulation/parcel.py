@@ -19,14 +19,13 @@ class Parcel(Generic[T]):
     """A thing for the workers of an executor. If it is to leave this process it is packed, once, and arrives as bytes,
     which can be passed on by who has not this package; `opened` reads both.
 
-    With `by_value` the user's code that it needs is packed with it (see `by_value.py`).
+    The user's code that it needs is packed with it (see `by_value.py`).
     """
 
-    def __init__(self, content: T, by_value: bool = True) -> None:
+    def __init__(self, content: T) -> None:
         self.content = content
         self.failure = ""
         """Why it could not be packed."""
-        self._by_value = by_value
         self._packed = b""
         self._name = uuid.uuid4().hex
 
@@ -39,7 +38,7 @@ class Parcel(Generic[T]):
             from semibandits.simulation.by_value import pack
 
             try:
-                self._packed = pickle.dumps((edition(), *pack(self.content, self._by_value)))
+                self._packed = pickle.dumps((edition(), *pack(self.content)))
             except Exception as error:
                 self.failure = f"{type(error).__name__}: {error!s:.200}"
                 raise
