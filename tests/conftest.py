@@ -1,11 +1,16 @@
 """Property tests are the same on every machine and every day: no clock, no random seed.
 
 Machine code is kept beside pytest's own cache, for all workers and the next run.
+
+Campaigns say at the end, in a line each, what they tried and what broke.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -14,3 +19,27 @@ settings.register_profile(
 settings.load_profile("fixed")
 
 os.environ["SEMIBANDITS_CACHE"] = str(Path(__file__).parent.parent / ".pytest_cache" / "code")
+
+CAMPAIGN = "campaign"
+
+
+@pytest.fixture
+def campaign(record_property: Callable[[str, object], None]) -> Callable[[str, list[str]], None]:
+    """`campaign(tried, broke)` tells what was tried, with its numbers, and fails where something broke."""
+
+    def tell(tried: str, broke: list[str]) -> None:
+        record_property(CAMPAIGN, f"{tried}: {len(broke) or 'nothing'} broke")
+        assert not broke, f"{len(broke)} broke, among them: {'; '.join(broke[:5])}"
+
+    return tell
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
+    lines = sorted(
+        (report.nodeid, line) for report in reports for name, line in report.user_properties if name == CAMPAIGN
+    )
+    if lines:
+        terminalreporter.section("campaigns")
+        for _, line in lines:
+            terminalreporter.write_line(line)
