@@ -2,21 +2,34 @@
 
 import errno
 import io
+import itertools
 import math
 import os
 import re
-import secrets
-import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-HALF = re.compile(r"\.(.+)\.[0-9a-f]{8}")
-"""The name of a file that is just being written, with the name it will have."""
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+HALF = re.compile(r"\.(.+)\.(?=[0-9]*[a-f])[0-9a-f]{8}")
+"""The name of a file that is just being written, with the name it will have. A date is no such name."""
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+NEW, PRIVATE = 0o666, 0o600
+"""Rights to begin with: what the user's umask leaves of these, or only one's own."""
+OLD = 24 * 60 * 60
+"""Seconds after which a half-written file is taken for one that was left, where there are no locks to tell."""
+LARGE, WRITERS = 2**17, 8
+"""Bytes of a folder, the list itself, that is not read for every file; how many names are tried instead."""
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -25,6 +38,8 @@ KINDS = {
     stat.S_IFBLK: "a device",
 }
 AT_ONCE = 1 << 20
+MOST_AT_ONCE = 1 << 30
+"""Bytes that are read, and written, in one go."""
 
 
 class NoPlainFile(OSError):
@@ -89,26 +104,186 @@ def read_npy(data: bytes) -> NDArray[Any]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Writes beside the old file, then puts the new one in its place: a crash leaves one of the two, whole."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    """Writes beside the old file, then puts the new one in its place, to stay there.
+
+    A crash or a power cut leaves one of the two, whole, and once this has returned, the new one. It has the rights of
+    the old one before anything is in it. What writers of this file that were killed have left beside it is removed.
+    Every `OSError` names this file.
+    """
+    with _naming(path):
+        _remove_left(path)
+        old = _status(path)
+        with _beside(path, NEW if old is None else PRIVATE) as handle:
+            if old is not None and fcntl:
+                _take_rights(handle, old)
+            _write(handle, data)
+            _sync(handle)
+        sync_folder(path.parent)
+
+
+def make_folders(folder: Path) -> None:
+    """The folder, with those above it that are missing, to stay there; it may be there already."""
+    if folder.is_dir():
+        with suppress(OSError):
+            sync_folder(folder.parent)  # another process may have made it a moment ago
+        return
+    if folder.parent != folder:
+        make_folders(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """What was put into this folder or removed from it stays so, even if the power is cut now."""
+    if not fcntl:  # Windows has no such thing
+        return
     try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except BaseException as error:
-        beside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename == str(beside):
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # it may be written to, and not read
+        os.sync()
+        return
+    try:
+        _sync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):  # of file systems that do not know this
+            raise
+    finally:
+        os.close(handle)
 
 
-def half_written(folder: Path, whole: Callable[[str], object]) -> Iterator[Path]:
-    """What a process that was killed has left in this folder, of files whose names `whole` knows; links are not."""
-    for path in folder.glob(".*"):
-        found = HALF.fullmatch(path.name)
-        if found and whole(found[1]) and path.is_file() and not path.is_symlink():
-            yield path
+def remove_half_written(folder: Path, whole: Callable[[str], object]) -> None:
+    """Removes what was left in this folder by processes that were killed, of files whose names `whole` knows."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            found = HALF.fullmatch(name)
+            if found and whole(found[1]):
+                _remove_dead(folder / name)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors name the file that was asked for, and not one beside it, nor none at all."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _half(path: Path, number: int) -> Path:
+    return path.with_name(f".{path.name}.{0xF0000000 + number:x}")
+
+
+@contextmanager
+def _beside(path: Path, rights: int) -> Iterator[int]:
+    """A new file to be written, which takes the place of this one at the end. It is locked while its writer lives."""
+    for number in itertools.count():
+        half = _half(path, number)
+        try:
+            handle = os.open(half, CREATE, rights)
+        except FileExistsError:  # of another writer
+            continue
+        with os.fdopen(handle, "wb", buffering=0) as file:
+            try:
+                if _lock(handle) is False or (fcntl and not os.fstat(handle).st_nlink):
+                    continue  # another writer has taken it for one that was left
+                yield handle
+                if not fcntl:  # Windows moves no file that is open
+                    file.close()
+                os.replace(half, path)
+            except BaseException:
+                with suppress(OSError):
+                    if not fcntl:
+                        file.close()
+                        os.unlink(half)
+                    elif os.path.samestat(os.fstat(handle), os.lstat(half)):
+                        os.unlink(half)
+                raise
+        return
+
+
+def _lock(handle: int) -> bool | None:
+    """Whether it could be locked now; None where files cannot be."""
+    if not fcntl:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _take_rights(handle: int, old: os.stat_result) -> None:
+    """Those of the old file, and its owner and group where that is allowed; nobody gets more than he had."""
+    new = os.fstat(handle)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(handle, old.st_uid, old.st_gid)
+        except OSError:
+            with suppress(OSError):
+                os.fchown(handle, -1, old.st_gid)
+        new = os.fstat(handle)
+    rights = old.st_mode & 0o777
+    if new.st_gid != old.st_gid:
+        rights &= 0o707 | (rights & 0o007) << 3
+    if stat.S_IMODE(new.st_mode) != rights:
+        os.fchmod(handle, rights)
+
+
+def _write(handle: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left[:MOST_AT_ONCE]) :]
+
+
+def _sync(handle: int) -> None:
+    if hasattr(fcntl, "F_FULLFSYNC"):  # where fsync leaves it to the disk
+        try:
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
+        except OSError:
+            pass
+    os.fsync(handle)
+
+
+def _remove_left(path: Path) -> None:
+    """Of a folder that is too large to be listed every time, only the names that writers take first are tried."""
+    folder = path.parent
+    about = _status(folder)
+    if about is not None and about.st_size <= LARGE:
+        remove_half_written(folder, path.name.__eq__)
+    else:
+        for number in range(WRITERS):
+            _remove_dead(_half(path, number))
+
+
+def _remove_dead(left: Path) -> None:
+    """Removes a half-written file, unless its writer lives."""
+    with suppress(OSError):
+        if not fcntl:
+            if _is_old(left.lstat()):
+                left.unlink()
+            return
+        handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            about = os.fstat(handle)
+            locked = _lock(handle) if stat.S_ISREG(about.st_mode) else False
+            dead = _is_old(about) if locked is None else locked
+            if dead and os.path.samestat(about, left.lstat()):  # which stays so while we have the lock
+                left.unlink()
+        finally:
+            os.close(handle)
+
+
+def _is_old(about: os.stat_result) -> bool:
+    return stat.S_ISREG(about.st_mode) and about.st_mtime < time.time() - OLD

@@ -12,7 +12,7 @@ from typing import IO, Any
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments.document import Experiment
 from semibandits.experiments.written import Written, names_in, refuse_links
-from semibandits.files import half_written, read_file, replace_file
+from semibandits.files import make_folders, read_file, remove_half_written, replace_file
 from semibandits.simulation.store import is_stored
 
 FORMAT = "semibandits.experiment"
@@ -38,7 +38,7 @@ def claimed(folder: Path, experiment: Experiment) -> Iterator[Written]:
     """
     _refuse_foreign(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         if os.path.lexists(folder / LOCK) and not stat.S_ISREG((folder / LOCK).lstat().st_mode):
             raise BadState(f"{folder / LOCK} is no file; give another folder")
         lock = (folder / LOCK).open("a")
@@ -59,17 +59,15 @@ def _tidy(folder: Path, names: set[str], runs: list[str]) -> None:
     ours = {MANIFEST, COPY, *names}
     for inside in ("", *FOLDERS):
         here = {os.path.basename(name) for name in ours if os.path.dirname(name) == inside}
-        for left in half_written(folder / inside, here.__contains__):
-            left.unlink(missing_ok=True)
+        remove_half_written(folder / inside, here.__contains__)
     for store in runs:
-        for left in half_written(folder / store, is_stored):
-            left.unlink(missing_ok=True)
+        remove_half_written(folder / store, is_stored)
 
 
 def write(path: Path, data: bytes) -> None:
     """A file of the folder, whole or not at all."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
         replace_file(path, data)
     except OSError as error:
         raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error

@@ -18,7 +18,7 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report.experiment import report as report_page
 from semibandits.experiments.report.pictures import Gallery, files_of, own_style, save
 from semibandits.experiments.tables import can_write_parquet, write_table
-from semibandits.files import replace_file
+from semibandits.files import make_folders, replace_file
 from semibandits.sets.drawing import check_axes
 from semibandits.simulation import simulate
 from semibandits.simulation.progress import Progress, progress_bar
@@ -155,7 +155,7 @@ def _save(points: tuple[Point, ...], folder: Path) -> None:
     for name, columns in all_tables(points).items():
         write_table(folder / "data", name, columns)
     if can_write_parquet():
-        (folder / "results").mkdir(exist_ok=True)
+        make_folders(folder / "results")
         for number, point in enumerate(points):
             path = folder / "results" / f"{number}.parquet"
             if path.is_symlink():  # which saving would follow

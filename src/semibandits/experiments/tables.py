@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument, StoreFailed
-from semibandits.files import replace_file
+from semibandits.files import make_folders, replace_file
 
 
 def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> list[Path]:
@@ -34,7 +34,7 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | N
         files[folder / f"{name}.parquet"] = table
     for path, data in files.items():
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folders(folder)
             replace_file(path, data)
         except OSError as error:
             raise StoreFailed(f"{path} could not be written: {error}") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from semibandits.errors import BadState
+from semibandits.files import sync_folder
 
 NAME = re.compile(r"report\.html|(data|results|figures)/[a-z0-9_-]+\.(csv|parquet|svg|png)")
 """What a manifest may list: it is a file that anybody may have changed."""
@@ -63,11 +64,15 @@ class Written:
     def remove_all_but(self, names: Iterable[str]) -> None:
         """What is listed and not one of these: of a longer sweep, or of numbers that are no more."""
         kept = self.names.intersection(names)
+        changed: set[Path] = set()
         for name in self.names - kept:
             path = self._folder / name
             refuse_links(self._folder, [part for part in (os.path.dirname(name),) if part])
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 if not stat.S_ISDIR(path.lstat().st_mode):
                     path.unlink()
+                    changed.add(path.parent)
+        for inside in changed:  # before they are listed no more
+            sync_folder(inside)
         self.names = kept
         self._mark(sorted(self.names))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from semibandits.digest import digest
 from semibandits.errors import BadState, StoreFailed
-from semibandits.files import read_file, read_npy, replace_file
+from semibandits.files import make_folders, read_file, read_npy, remove_half_written, replace_file
 from semibandits.simulation.task import Outcome, Task
 from semibandits.sizes import memory
 
@@ -38,7 +38,8 @@ class Store:
         path = self._folder / NOTE
         others: list[Path] = []
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folders(self._folder)
+            remove_half_written(self._folder, is_stored)
             # Files that another process is just writing begin with a dot.
             others = [file for file in self._folder.iterdir() if not file.name.startswith(".")]
             if not path.exists():

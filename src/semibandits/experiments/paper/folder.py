@@ -9,7 +9,7 @@ from typing import Any
 from semibandits.errors import BadArgument, StoreFailed
 from semibandits.experiments.paper.parts import Drawing, Part
 from semibandits.experiments.written import Written, names_in, refuse_links
-from semibandits.files import NoPlainFile, read_file, replace_file
+from semibandits.files import NoPlainFile, make_folders, read_file, replace_file
 
 MARKER = "claims.json"
 MOST_BYTES = 2**28
@@ -27,14 +27,14 @@ def prepare(out: Any) -> Path:
     if folder.exists() and not folder.is_dir():
         raise BadArgument(f"{folder} is a file; a folder is wanted for the reproduction")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()) and _former(folder) is None:
+        make_folders(folder)
+        if any(not file.name.startswith(".") for file in folder.iterdir()) and _former(folder) is None:
             raise BadArgument(f"{folder} holds something else than a reproduction: choose another folder")
         refuse_links(folder, FOLDERS)
-        with tempfile.NamedTemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise StoreFailed(f"{folder} cannot be written to: {error}") from error
+        raise StoreFailed(f"{folder} cannot be written to: {error.strerror or error}") from error
     return folder
 
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from semibandits.errors import BadArgument
-from semibandits.files import replace_file
+from semibandits.files import make_folders, replace_file
 from semibandits.forks import cached_property
 from semibandits.markup import Html, escape
 from semibandits.sets.drawing import check_axes
@@ -123,7 +123,7 @@ def files_of(pictures: Iterable[Picture]) -> list[str]:
 def save(folder: Path, pictures: Iterable[Picture]) -> list[Path]:
     """Writes figures/NAME.svg and figures/NAME.png."""
     inside = Path(folder) / "figures"
-    inside.mkdir(parents=True, exist_ok=True)
+    make_folders(inside)
     written = []
     for one in pictures:
         for ending, data in (("svg", one.svg), ("png", one.png)):

@@ -4,7 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 from semibandits.errors import BadArgument, StoreFailed, meant
-from semibandits.files import replace_file
+from semibandits.files import make_folders, replace_file
 
 STARTERS = {
     "grid_path": "the paper's problem: the longest path through a grid",
@@ -30,7 +30,7 @@ def write_starter(name: str, folder: Path) -> list[Path]:
         raise BadArgument(f"{' and '.join(there)} would be overwritten: remove it, or give another folder")
     for path in paths:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folders(folder)
             replace_file(path, (resources.files(__package__) / path.name).read_bytes())
         except OSError as error:
             raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
