@@ -127,10 +127,11 @@ def make_folders(folder: Path) -> None:
         with suppress(OSError):
             sync_folder(folder.parent)  # another process may have made it a moment ago
         return
-    if folder.parent != folder:
-        make_folders(folder.parent)
+    above = folder.parent
+    if above != folder and (above.is_dir() or not os.path.lexists(above)):
+        make_folders(above)
     folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)
+    sync_folder(above)
 
 
 def sync_folder(folder: Path) -> None:
