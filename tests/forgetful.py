@@ -1,8 +1,8 @@
 """A disk that forgets: what a power cut may leave of a folder, at any moment, if only what was synced is sure.
 
-Of a file that was not synced, all, some or none of the bytes may be there, or zeros in their place. Of a folder that was
-not synced, every name may lead to what it led to before, or to what came after. A name is its own: nothing says that two
-of them change together, or in the order in which they did.
+Of a file that was not synced, all, some or none of the bytes may be there, or zeros in their place. Of a folder that
+was not synced, every name may lead to what it led to before, or to what came after. A name is its own: nothing says
+that two of them change together, or in the order in which they did.
 """
 
 import itertools
