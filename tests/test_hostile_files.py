@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,7 @@ def damaged(whole: bytes, generator: np.random.Generator, count: int) -> dict[st
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", READERS)
-def test_hostile_files(tmp_path: Path, name: str) -> None:
+def test_hostile_files(tmp_path: Path, name: str, campaign: Callable[[str, list[str]], None]) -> None:
     cases, place = tmp_path / "cases", tmp_path / "p"
     cases.mkdir()
     (tmp_path / "made").mkdir()
@@ -128,9 +129,9 @@ def test_hostile_files(tmp_path: Path, name: str) -> None:
         timeout=PATIENCE,
     )
     lines = ended.stdout.splitlines()
-    assert ended.returncode == 0, (lines[-1:], ended.stderr[-2000:])
-    assert lines[-1] == "end"
-    assert len(lines) == count + 1
+    broke = [] if ended.returncode == 0 else [f"{lines[-1:]}: {ended.stderr[-2000:]}"]
     never = ("pipe", "folder", "device", "sparse", "bomb")
     if name != "claims.json":
-        assert not [line for line in lines if line.startswith(never) and line.endswith("read")]
+        broke += [line for line in lines if line.startswith(never) and line.endswith("read")]
+    assert broke or (lines[-1] == "end" and len(lines) == count + 1)
+    campaign(f"hostile files: {count} in the place of {name.strip()}", broke)

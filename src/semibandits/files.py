@@ -28,7 +28,7 @@ NEW, PRIVATE = 0o666, 0o600
 """Rights to begin with: what the user's umask leaves of these, or only one's own."""
 OLD = 24 * 60 * 60
 """Seconds after which a half-written file is taken for one that was left, where there are no locks to tell."""
-LARGE, WRITERS = 2**17, 8
+LARGE, WRITERS = 2**16, 8
 """Bytes of a folder, the list itself, that is not read for every file; how many names are tried instead."""
 KINDS = {
     stat.S_IFDIR: "a folder",
