@@ -237,6 +237,15 @@ def test_errors_name_the_file_that_was_asked_for(
     assert [one.name for one in path.parent.iterdir()] == ["a.json"]
 
 
+def test_a_missing_folder_and_one_in_the_place_of_the_file(path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"'.*/missing/a\.json'"):
+        replace_file(path.parent / "missing" / "a.json", b"new")
+    path.mkdir()
+    with pytest.raises(IsADirectoryError, match=r"'.*/f/a\.json'"):
+        replace_file(path, b"new")
+    assert [one.name for one in path.parent.iterdir()] == ["a.json"]
+
+
 @pytest.mark.parametrize("name", ["fchmod", "write", "fsync", "replace"])
 @pytest.mark.parametrize("system", ["POSIX", "Windows"])
 def test_stopped_in_the_middle_nothing_is_left(

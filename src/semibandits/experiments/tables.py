@@ -37,7 +37,7 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | N
             make_folders(folder)
             replace_file(path, data)
         except OSError as error:
-            raise StoreFailed(f"{path} could not be written: {error}") from error
+            raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
     return list(files)
 
 

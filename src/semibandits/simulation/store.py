@@ -48,7 +48,7 @@ class Store:
                 self._write(path, json.dumps(note, indent=1).encode())
             found = json.loads(read_file(path, MOST_NOTE))
             same = found["experiment"] == note["experiment"]
-        except BadState:
+        except (BadState, StoreFailed):
             raise
         except OSError as error:
             raise StoreFailed(f"{folder} cannot be used as a store: {error}") from error
@@ -92,7 +92,7 @@ class Store:
         except OSError as error:
             kept = len(list(self._folder.glob("*.npz")))
             raise StoreFailed(
-                f"{path} could not be written: {error}. The {kept} finished blocks before it are kept; the same call, "
+                f"{path} could not be written: {error.strerror or error}. The {kept} finished blocks before it are kept; the same call, "
                 "made again, goes on from there"
             ) from error
 
