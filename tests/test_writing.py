@@ -20,7 +20,7 @@ from semibandits.experiments.paper import folder as paper
 from semibandits.experiments.running import run
 from semibandits.experiments.starters import write_starter
 from semibandits.experiments.tables import write_table
-from semibandits.files import make_folders, replace_file
+from semibandits.files import NoPlainFile, make_folders, replace_file
 from semibandits.sets.specification import to_spec
 
 grid = sb.problems.grid_path(2, 0.4)
@@ -244,6 +244,27 @@ def test_a_missing_folder_and_one_in_the_place_of_the_file(path: Path) -> None:
     with pytest.raises(IsADirectoryError, match=r"'.*/f/a\.json'"):
         replace_file(path, b"new")
     assert [one.name for one in path.parent.iterdir()] == ["a.json"]
+
+
+def test_what_is_no_file_is_not_replaced(path: Path) -> None:
+    os.mkfifo(path)
+    with pytest.raises(NoPlainFile, match="it is a pipe, and would be replaced by a file"):
+        replace_file(path, b"new")
+    link = path.parent.parent / "link"
+    link.symlink_to(path)
+    with pytest.raises(OSError, match=r"a\.json: it is a pipe"):
+        sb.Learner(grid.feasible, sb.policies.CombUCB1()).save(link)
+    assert [one.name for one in path.parent.iterdir()] == ["a.json"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_more_writers_than_there_can_be(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_WRITERS", 3)
+    monkeypatch.setattr(files, "_lock", lambda handle: None)
+    for number in range(3):
+        files._half(path, number).write_bytes(b"half")
+    with pytest.raises(FileExistsError, match=r"3 half-written files stand beside it: '.*/f/a\.json'"):
+        replace_file(path, b"new")
 
 
 @pytest.mark.parametrize("name", ["fchmod", "write", "fsync", "replace"])

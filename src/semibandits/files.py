@@ -2,7 +2,6 @@
 
 import errno
 import io
-import itertools
 import math
 import os
 import re
@@ -28,8 +27,9 @@ NEW, PRIVATE = 0o666, 0o600
 """Rights to begin with: what the user's umask leaves of these, or only one's own."""
 OLD = 24 * 60 * 60
 """Seconds after which a half-written file is taken for one that was left, where there are no locks to tell."""
-LARGE, WRITERS = 2**16, 8
-"""Bytes of a folder, the list itself, that is not read for every file; how many names are tried instead."""
+LARGE, WRITERS, MOST_WRITERS = 2**16, 8, 1000
+"""Bytes of a folder, the list itself, above which it is not read for every file; how many half-written files are looked
+for instead; how many there may be of one file."""
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -108,8 +108,9 @@ def replace_file(path: Path, data: bytes) -> None:
 
     A crash or a power cut leaves one of the two, whole, and once this has returned, the new one. It has the rights of
     the old one before anything is in it. What writers of this file that were killed have left beside it is removed.
-    Every `OSError` names this file.
+    Every `OSError` names this file. A pipe, a socket or a device in its place is left as it is: `NoPlainFile`.
     """
+    _refuse_special(path)
     with _naming(path):
         _remove_left(path)
         old = _status(path)
@@ -172,6 +173,15 @@ def _naming(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
+def _refuse_special(path: Path) -> None:
+    try:
+        kind = stat.S_IFMT(os.lstat(path).st_mode)
+    except OSError:
+        return
+    if kind not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
+        raise NoPlainFile(path, f"it is {KINDS.get(kind, 'no file')}, and would be replaced by a file")
+
+
 def _status(path: Path) -> os.stat_result | None:
     try:
         return os.stat(path)
@@ -186,7 +196,7 @@ def _half(path: Path, number: int) -> Path:
 @contextmanager
 def _beside(path: Path, rights: int) -> Iterator[int]:
     """A new file to be written, which takes the place of this one at the end. It is locked while its writer lives."""
-    for number in itertools.count():
+    for number in range(MOST_WRITERS):
         half = _half(path, number)
         try:
             handle = os.open(half, CREATE, rights)
@@ -194,7 +204,7 @@ def _beside(path: Path, rights: int) -> Iterator[int]:
             continue
         with os.fdopen(handle, "wb", buffering=0) as file:
             try:
-                if _lock(handle) is False or (fcntl and not os.fstat(handle).st_nlink):
+                if _lock(handle) is False or (fcntl and not _is_at(half, handle)):
                     continue  # another writer has taken it for one that was left
                 yield handle
                 if not fcntl:  # Windows moves no file that is open
@@ -205,10 +215,19 @@ def _beside(path: Path, rights: int) -> Iterator[int]:
                     if not fcntl:
                         file.close()
                         os.unlink(half)
-                    elif os.path.samestat(os.fstat(handle), os.lstat(half)):
+                    elif _is_at(half, handle):
                         os.unlink(half)
                 raise
         return
+    raise FileExistsError(errno.EEXIST, f"{MOST_WRITERS:,} half-written files stand beside it")
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether this is still the name of an open file."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except OSError:
+        return False
 
 
 def _lock(handle: int) -> bool | None:
@@ -280,7 +299,7 @@ def _remove_dead(left: Path) -> None:
             about = os.fstat(handle)
             locked = _lock(handle) if stat.S_ISREG(about.st_mode) else False
             dead = _is_old(about) if locked is None else locked
-            if dead and os.path.samestat(about, left.lstat()):  # which stays so while we have the lock
+            if dead and _is_at(left, handle):  # which stays so while we have the lock
                 left.unlink()
         finally:
             os.close(handle)

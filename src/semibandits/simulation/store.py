@@ -92,8 +92,8 @@ class Store:
         except OSError as error:
             kept = len(list(self._folder.glob("*.npz")))
             raise StoreFailed(
-                f"{path} could not be written: {error.strerror or error}. The {kept} finished blocks before it are kept; the same call, "
-                "made again, goes on from there"
+                f"{path} could not be written: {error.strerror or error}. The {kept} finished blocks before it are "
+                "kept; the same call, made again, goes on from there"
             ) from error
 
     @staticmethod
