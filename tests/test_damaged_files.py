@@ -76,7 +76,7 @@ def manifest(folder: Path) -> Kept:
     return Kept(folder / "out" / "experiment.json", read, 300)
 
 
-def listed(folder: Path) -> Kept:
+def list_of_solutions(folder: Path) -> Kept:
     spec = to_spec(sb.sets.Enumerated([[one, (one + 1) % 3000] for one in range(3000)], n_items=3000), folder)
     (path,) = folder.glob("*.json")
     return Kept(path, lambda: to_spec(from_spec(spec, folder)), 1500)
@@ -103,7 +103,7 @@ def damaged(whole: bytes, chance: np.random.Generator, count: int) -> Iterator[t
 
 
 @pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
-@pytest.mark.parametrize("make", [learner, result, block, note, manifest, listed])
+@pytest.mark.parametrize("make", [learner, result, block, note, manifest, list_of_solutions])
 def test_damage_is_noticed(
     tmp_path: Path, make: Callable[[Path], Kept], long: bool, campaign: Callable[[str, list[str]], None]
 ) -> None:
@@ -122,4 +122,4 @@ def test_damage_is_noticed(
         except Exception as error:
             broke.append(f"{what}: {error!r:.200}")
         kept.path.write_bytes(whole)
-    campaign(f"damage: {count + 3} damaged files, each a {make.__name__}, {refused} refused", broke)
+    campaign(f"damage: {count + 3} damaged files, each a {make.__name__.replace('_', ' ')}, {refused} refused", broke)
