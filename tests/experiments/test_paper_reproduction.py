@@ -234,7 +234,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(
     def refuse(**options: Any) -> Any:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(folders.tempfile, "NamedTemporaryFile", refuse)
+    monkeypatch.setattr(folders.tempfile, "TemporaryFile", refuse)
     with pytest.raises(StoreFailed, match=f"{re.escape(str(tmp_path))} cannot be written to: .*Permission denied"):
         reproduce(out=tmp_path)
 
