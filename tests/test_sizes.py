@@ -25,7 +25,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "Tree":
     monkeypatch.setattr(sizes, "OWN_GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(sizes, "GROUPS", tmp_path / "groups")
     monkeypatch.setattr(sizes, "_installed", lambda: 64 * GIB)
-    monkeypatch.setattr(sizes, "_allowed", lambda: [])
+    monkeypatch.setattr(sizes, "_allowed", list)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
     monkeypatch.delattr(os, "process_cpu_count", raising=False)
     return Tree(tmp_path)

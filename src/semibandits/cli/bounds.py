@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from semibandits.cli.base import Refused, json_option, print_json
-from semibandits.cli.opening import complete_problem, open_problem
+from semibandits.cli.opening import Reading, complete_problem, open_problem, reading_options
 from semibandits.cli.tables import lines, prose, table
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     metavar="N",
     help="Rounds; may be given several times.",
 )
+@reading_options
 @json_option
-def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
+def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Reading) -> None:
     """Tell what is guaranteed and what is unavoidable.
 
     PROBLEM is a named problem with its parameters, or an experiment file whose problem is taken. Listed is every bound
@@ -38,7 +39,7 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
     """
     from semibandits import theory
 
-    told = open_problem(problem)
+    told = open_problem(problem, reading)
     opened = told.problem
     if opened.environment.drifts:
         has = "has none" if opened.environment.hindsight else "changes them from round to round"
