@@ -251,7 +251,9 @@ def test_items_that_a_solver_never_chooses(command: list[str]) -> None:
     Path("own.toml").write_text(f'horizon = 9\nruns = 2\n{oracle}{world}[[policies]]\nname = "CombUCB1"\n')
     result = invoke(*command, "own.toml")
     assert result.exit_code == 2
-    assert result.stderr.startswith("runs own code: solver.py (best)\nerror: own.toml: the oracle found no solution with")
+    assert result.stderr.startswith(
+        "runs own code: solver.py (best)\nerror: own.toml: the oracle found no solution with"
+    )
     assert result.stderr.endswith("write uncovered = 'ignore' at the top of the file\n")
 
 

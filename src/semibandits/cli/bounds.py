@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from semibandits.cli.base import Refused, json_option, print_json
+from semibandits.cli.base import Refused, json_option, print_json, users_code
 from semibandits.cli.opening import Reading, complete_problem, open_problem, reading_options
 from semibandits.cli.tables import lines, prose, table
 
@@ -46,8 +46,9 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Read
         raise Refused(f"bounds need means that stay as they are, and {opened.environment!r} {has}")
     if told.options.get("feedback") == "bandit":
         click.echo(lines("these are bounds for semi-bandit feedback; the file has feedback = 'bandit'"), err=True)
-    found = theory.bounds(opened, sorted(set(horizons)))
-    explained = theory.explain(opened, max(horizons))
+    with users_code():
+        found = theory.bounds(opened, sorted(set(horizons)))
+        explained = theory.explain(opened, max(horizons))
     if as_json:
         document = explained.as_dict() | found.as_dict()
         print_json(document)

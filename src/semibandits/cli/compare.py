@@ -66,7 +66,8 @@ def compare(
     opened = open_problem(problem, reading)
     feedback = opened.options.get("feedback", "semi")
     baseline = ["CombUCB1"] if feedback == "semi" else []
-    texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
+    with users_code():
+        texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
     document = {
         "title": opened.title.encode(errors="replace").decode(),
         **opened.options,

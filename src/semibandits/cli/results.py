@@ -60,7 +60,7 @@ def _print_regret(points: "Sequence[Point]") -> None:
         for point in points
         for row in point.result.summary()
     ]
-    click.echo(table([*points[0].settings, "policy", *numbers], rows, right=numbers))
+    click.echo(table([*map(printable, points[0].settings), "policy", *numbers], rows, right=numbers))
 
 
 def _print_comparisons(points: "Sequence[Point]") -> None:
@@ -81,7 +81,7 @@ def _print_comparisons(points: "Sequence[Point]") -> None:
         ]
         for settings, one in compared
     ]
-    click.echo(table([*points[0].settings, "policy", "against", *numbers, ""], rows, right=numbers))
+    click.echo(table([*map(printable, points[0].settings), "policy", "against", *numbers, ""], rows, right=numbers))
 
 
 def _named(settings: Mapping[str, Any], *policies: str) -> list[str]:
