@@ -132,14 +132,15 @@ def test_names_that_would_move_the_cursor_are_shown(own: Path) -> None:
     own.write_text(EXPERIMENT.replace("own.py:Odd", "\\u001b[31m\\u202e.py:Odd"))
     result = invoke("run", own, "--no-report")
     assert r"runs own code: own.py (best), \x1b[31m\u202e.py (Odd)" in result.stderr
-    text = 'horizon = 3\nruns = 1\n[problem.set]\nkind = "PartitionMatroid"\ngroups = ["\\u001b[31m", "b"]\n'
-    text += 'capacities = {"\\u001b[31m" = 1, b = 1}\n[problem.environment]\nkind = "Bernoulli"\nmeans = [0.1, 0.2]\n'
-    text += '[[policies]]\nname = "CTS"\n[sweep]\n"problem.set.capacities.\\u001b[31m" = [1]\n'
-    own.write_text(text)
-    for command in (["run", own, "--no-report", "--out", "other"], ["compare", own], ["bounds", own]):
+    world = "def world(**more):\n    return sb.environments.Bernoulli([0.1, 0.9])\n"
+    (own.parent / "own.py").write_text(CODE + world)
+    text = EXPERIMENT.replace('kind = "Bernoulli"\nmeans = [0.1, 0.9]', 'class = "own.py:world"')
+    own.write_text(f'{text}\n[sweep]\n"problem.environment.\\u001b[31m" = ["\\u001b[32m"]\n')
+    for command in (["run", own, "--no-report", "--out", "other"], ["compare", own, "-p", "Random"], ["bounds", own]):
         result = invoke(*command)
         assert result.exit_code == 0, result.output
         assert all(one.isprintable() for one in result.output.replace("\n", ""))
+        assert r"\x1b[31m" in result.output
 
 
 def test_a_cluster_is_said(own: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whose code an experiment file may name: that of files beside it, of installed modules if that is allowed, nobody's."""
+"""Whose code an experiment file may name: that of files beside it, of modules if that is allowed, or nobody's."""
 
 import sys
 from pathlib import Path
@@ -110,7 +110,7 @@ def test_what_is_run_is_said_once_and_before(tmp_path: Path) -> None:
         assert not (tmp_path / "canary").exists()
 
     path = write(tmp_path, text, mine_py=f"{CANARY}{MINE}\ndef len(items):\n    return True\n")
-    with pytest.raises(BadExperiment, match="more.py cannot be read: No such file in the folder"):
+    with pytest.raises(BadExperiment, match=r"more\.py cannot be read: No such file in the folder"):
         read(path, say=say)
     assert said == [{"mine.py": ["best", "len", "Mine", "number"], "more.py": ["best"]}]
     read(write(tmp_path, GRID), say=said.append)
