@@ -80,7 +80,32 @@ class Stranger:
     def table(self, depth: int) -> dict[str, Any]:
         return {self._choose.choice(KEYS): self.value(depth + 1) for _ in range(self._choose.randrange(1, 4))}
 
+    def aimed(self) -> dict[str, Any]:
+        """A file that would be played, up to where it has run code."""
+        pick = self._choose.choice
+        code = f"{pick((*FILES, *MODULES)).format(folder=self._folder)}:{pick(('f', 'system'))}"
+        made: dict[str, Any] = tomllib.loads(OWN)
+        oracle = {"kind": "Oracle", pick(("function", "minimise")): code, "n_items": 4, "max_size": 2}
+        matroid = {"kind": "Matroid", "independent": code, "n_items": 4}
+        own = pick(({"class": code}, {"class": code, "command": "touch canary"}))
+        sets = (own, oracle, matroid, {**oracle, "contains": code}, {"kind": "Product", "blocks": [own]})
+        worlds = (own, {"kind": "Custom", "sample": code, "means": [0.5] * 4})
+        path, table = pick(
+            (("policies.0", own), ("problem", own), ("problem.set", pick(sets)), ("world", pick(worlds)))
+        )
+        if path == "policies.0":
+            made["policies"] = [table]
+        elif path == "problem":
+            made["problem"] = table
+        else:
+            made["problem"]["set" if path == "problem.set" else "environment"] = table
+        if path != "world" and self._choose.random() < 0.3:
+            made["sweep"] = {path: [table]}
+        return made
+
     def document(self) -> dict[str, Any]:
+        if self._choose.random() < 0.5:
+            return self.aimed()
         made: dict[str, Any] = tomllib.loads(self._choose.choice((GRID, OWN)))
         made |= {"title": self.reference(), "description": str(self.value())}
         for _ in range(self._choose.randrange(4)):
