@@ -30,7 +30,7 @@ def run(file: Path, out: Path | None, no_report: bool, as_json: bool, reading: R
     are played.
 
     A file may name Python code in files of its folder, which is run: that is said first, on standard error. With
-    --no-own-code it is refused, and the file of a stranger can do no harm.
+    --no-own-code such a file is refused, and nothing of it is run: for files of strangers.
 
     \b
     Example:  semibandits new grid_path
