@@ -1,7 +1,6 @@
 """How much this process may use: of the machine, of its container, by its limits. The trees here are made up."""
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -109,12 +108,11 @@ def test_limits_of_the_process_count(kind: str) -> None:
     code = f"""
 import resource
 from semibandits import sizes
-resource.setrlimit(resource.{kind}, ({3 * GIB}, resource.getrlimit(resource.{kind})[1]))
-assert sizes.memory() == {3 * GIB}, sizes.memory()
+half = sizes.memory() // 2
+resource.setrlimit(resource.{kind}, (half, resource.getrlimit(resource.{kind})[1]))
+assert sizes.memory() == half
 """
-    if not 0 < (now := resource.getrlimit(getattr(resource, kind))[0]) <= 3 * GIB and sizes.memory() > 3 * GIB:
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert ended.returncode == 0, (now, ended.stderr)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_words_are_true_in_a_container(tree: Tree) -> None:
