@@ -55,7 +55,7 @@ class Tree:
         ("4:memory:/docker/x\n0::/\n", {"memory/memory.limit_in_bytes": str(GIB)}, 1),
         ("4:cpu,memory:/a\n", {"cpu,memory/a/memory.limit_in_bytes": str(GIB)}, 1),
         ("3:memoryless:/a\n", {"memory/a/memory.limit_in_bytes": str(GIB)}, 64),
-        ("", {"memory.max": str(GIB)}, 64),
+        ("", {"memory.max": str(GIB)}, 1),  # where /proc says nothing
         ("nonsense\n::\n\udcff", {"memory.max": "nonsense"}, 64),
     ],
 )

@@ -78,7 +78,7 @@ def _groups(controller: str = "") -> Iterator[Path]:
     A controller, such as "memory", has groups of its own in the first version; in the second all share theirs. A
     container may see its own group as the root, whatever its path says: so some of these may not be there.
     """
-    for line in _text(OWN_GROUPS).splitlines():
+    for line in (*_text(OWN_GROUPS).splitlines(), f"0:{controller}:/"):
         controllers, _, path = line.partition(":")[2].partition(":")
         if controller in controllers.split(","):
             folders = [GROUPS / controllers, GROUPS / controller]
