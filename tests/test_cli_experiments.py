@@ -35,6 +35,7 @@ name = "CTS"
 problem.sigma = [0.2, 0.4]
 """
 
+OWN_CODE = "runs own code: suppliers.py (cheapest, allowed, prices)\n"
 SWEPT = "grid.toml: the first problem of its sweep is taken, problem.sigma = 0.2\n"
 BANDIT = """
 horizon = 60
@@ -67,7 +68,7 @@ def invoke(*arguments: str) -> Result:
 def answer(*arguments: str) -> dict[str, object]:
     result = invoke(*arguments, "--json")
     assert result.exit_code == 0, result.output
-    assert result.stderr in ("", SWEPT)
+    assert result.stderr in ("", SWEPT, OWN_CODE)
     document: dict[str, object] = json.loads(result.stdout, parse_constant=lambda literal: pytest.fail(literal))
     return document
 
@@ -250,7 +251,9 @@ def test_items_that_a_solver_never_chooses(command: list[str]) -> None:
     Path("own.toml").write_text(f'horizon = 9\nruns = 2\n{oracle}{world}[[policies]]\nname = "CombUCB1"\n')
     result = invoke(*command, "own.toml")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: own.toml: the oracle found no solution with item 2")
+    assert result.stderr.startswith(
+        "runs own code: solver.py (best)\nerror: own.toml: the oracle found no solution with"
+    )
     assert result.stderr.endswith("write uncovered = 'ignore' at the top of the file\n")
 
 
@@ -295,7 +298,10 @@ def test_what_compare_leaves_finds_the_files_of_the_other(starter: str, monkeypa
     assert compared.exit_code == 0, compared.stderr
     Path("away").mkdir()
     monkeypatch.chdir("away")
-    again = answer("run", "../kept/experiment.toml", "--out", "../kept", "--no-report")
+    without = invoke("run", "../kept/experiment.toml", "--out", "../kept", "--no-report")
+    assert without.exit_code == 2
+    assert "cannot be read: No such file in the folder ../kept" in without.stderr
+    again = answer("run", "../kept/experiment.toml", "--out", "../kept", "--no-report", "--files", "../there")
     assert again["resumed"]
     assert summary(again) == summary(json.loads(compared.stdout))
 

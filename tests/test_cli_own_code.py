@@ -67,3 +67,96 @@ def test_it_does_not_end_the_program(tmp_path: Path, code: str) -> None:
     assert result.exit_code == 2
     assert "exit" in result.stderr.lower()
     assert result.stdout == ""
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments])
+
+
+COMMANDS = (["run", "--no-report", "--out", "out"], ["bounds", "--horizon", "9"], ["compare", "--horizon", "9"])
+SAID = "runs own code: own.py (best, Odd)\n"
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(f"open('canary', 'w').close()\n{CODE}")
+    (tmp_path / "own.toml").write_text(EXPERIMENT)
+    return tmp_path / "own.toml"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_every_command_says_once_what_it_runs_and_answers_in_json(own: Path, command: list[str]) -> None:
+    result = invoke(*command, own, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)
+    assert result.stderr.startswith(f"{SAID}hello\n")
+    assert result.stderr.count(SAID) == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_no_command_runs_code_of_strangers(own: Path, command: list[str]) -> None:
+    refused = "error: own.toml, line 7: 'own.py:best' would run the file own.py, and no own code is to be run"
+    module = "error: own.toml, line 7: 'own:best' would import the module own, which may do anything: "
+    result = invoke(*command, "own.toml", "--no-own-code")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(refused)
+    own.write_text(EXPERIMENT.replace("own.py:best", "own:best"))
+    result = invoke(*command, "own.toml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(module)
+    assert "allow it with --allow-modules" in result.stderr
+    both = invoke(*command, "own.toml", "--no-own-code", "--allow-modules")
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "--allow-modules and --no-own-code contradict each other" in both.stderr
+    assert sorted(path.name for path in own.parent.iterdir()) == ["own.py", "own.toml"]
+
+
+def test_modules_are_said_too(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.write_text(EXPERIMENT.replace("own.py:Odd", "semibandits.policies:Random"))
+    result = invoke("run", own, "--allow-modules", "--no-report")
+    assert result.exit_code == 0, result.output
+    assert "runs own code: own.py (best), module semibandits.policies (Random)\n" in result.stderr
+
+
+def test_a_sweep_says_it_once(own: Path) -> None:
+    own.write_text(f"{EXPERIMENT}\n[sweep]\nseed = [1, 2, 3]\n")
+    result = invoke("run", own, "--no-report")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("runs own code") == 1
+
+
+def test_names_that_would_move_the_cursor_are_shown(own: Path) -> None:
+    odd = "\x1b[31m\u202e.py"
+    (own.parent / odd).write_text(CODE)
+    own.write_text(EXPERIMENT.replace("own.py:Odd", "\\u001b[31m\\u202e.py:Odd"))
+    result = invoke("run", own, "--no-report")
+    assert r"runs own code: own.py (best), \x1b[31m\u202e.py (Odd)" in result.stderr
+    world = "def world(**more):\n    return sb.environments.Bernoulli([0.1, 0.9])\n"
+    (own.parent / "own.py").write_text(CODE + world)
+    text = EXPERIMENT.replace('kind = "Bernoulli"\nmeans = [0.1, 0.9]', 'class = "own.py:world"')
+    own.write_text(f'{text}\n[sweep]\n"problem.environment.\\u001b[31m" = ["\\u001b[32m"]\n')
+    for command in (["run", own, "--no-report", "--out", "other"], ["compare", own, "-p", "Random"], ["bounds", own]):
+        result = invoke(*command)
+        assert result.exit_code == 0, result.output
+        assert all(one.isprintable() for one in result.output.replace("\n", ""))
+        assert r"\x1b[31m" in result.output
+
+
+def test_a_cluster_is_said(own: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra [cluster]")
+    world = EXPERIMENT.replace('kind = "Oracle"\nfunction = "own.py:best"', 'kind = "TopK"').replace("max_size", "k")
+    world = world.replace('class = "own.py:Odd"', 'name = "CTS"')
+    own.write_text(f'{world}\n[executor]\nkind = "dask"\naddress = "no address"\n')
+    result = invoke("run", own, "--no-report")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("plays on the cluster of no address\nerror: no Dask scheduler answers")
+
+
+def test_completion_offers_no_commands(own: Path) -> None:
+    for name in ("x.toml;touch canary;.toml", "x$(touch canary).toml", "x\nplain,y.toml"):
+        own.with_name(name).touch()
+        environment = {"_SEMIBANDITS_COMPLETE": "bash_complete", "COMP_TYPED": "semibandits run x"}
+        told = CliRunner().invoke(main, env=environment, prog_name="semibandits").output
+        assert told == "file,x\n"
+        own.with_name(name).unlink()

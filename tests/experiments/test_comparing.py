@@ -34,21 +34,6 @@ def test_documents_are_written_as_toml() -> None:
     assert tomllib.loads(comparing.as_toml(written)) == written
 
 
-def test_paths_and_nothing_else_become_absolute(tmp_path: Path) -> None:
-    table = {
-        "class": "package.module:made",
-        "file": "a parameter of its own",
-        "set": {"kind": "Oracle", "function": "../mine.py:best", "contains": "package:allowed", "labels": ["x.py:y"]},
-        "capacities": {"file": 3, "class": 4},
-        "parts": [{"file": "means.csv", "column": "mean"}],
-    }
-    assert comparing.absolute(table, tmp_path / "there") == {
-        **table,
-        "set": {**table["set"], "function": f"{tmp_path}/mine.py:best"},  # type: ignore[dict-item]
-        "parts": [{"file": f"{tmp_path}/there/means.csv", "column": "mean"}],
-    }
-
-
 @given(st.dictionaries(st.text(), values, max_size=3))
 @settings(max_examples=60, deadline=None)
 def test_what_is_written_is_read_back(table: dict[str, Any]) -> None:

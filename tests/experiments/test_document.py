@@ -124,8 +124,6 @@ def test_code_of_ones_own(tmp_path: Path) -> None:
     [[policies]]
     class = "mine.py:Mine"
     alpha = 0.5
-    [[policies]]
-    class = "semibandits.policies:CTS"
     [sweep]
     policies.Mine.alpha = [0.1, 0.2]
     """

@@ -68,7 +68,7 @@ def line(text: str, old: str, new: str) -> str:
         (line(GRID, '"CTS"', "7"), "grid.toml, line 16: no policy is called 7"),
         (line(GRID, '"CTS"', '"OMM"'), "grid.toml, line 15: OMM(init='paper') does not fit: "),
         (line(GRID, '"CTS"', '"Fixed"\nitems = [0]'), "grid.toml, line 15: Fixed(items=(0,)) does not fit: [0] is not"),
-        (line(GRID, '"CTS"', '"CTS"\nclass = "a:b"'), "grid.toml, line 16: give either name or class, not both"),
+        (line(GRID, '"CTS"', '"CTS"\nclass = "a.py:b"'), "grid.toml, line 16: give either name or class, not both"),
         (line(GRID, '"CTS"', '"Clairvoyant"\nproblem = 3'), "grid.toml, line 17: Clairvoyant needs the problem"),
         (GRID.partition("[[")[0], "grid.toml: there is no policy: write [[policies]]"),
         (
@@ -178,7 +178,7 @@ def line(text: str, old: str, new: str) -> str:
         ),
         (
             line(OWN, "runs = 2", 'runs = 2\nregret = "ratio"')
-            .replace('"TopK"', '"Oracle"\nfunction = "builtins:list"\nratio = 0.5\nmax_size = 4')
+            .replace('"TopK"', '"Oracle"\nfunction = "mine.py:best"\nratio = 0.5\nmax_size = 4')
             .replace("k = 2\n", ""),
             "grid.toml, line 5: ",
         ),
@@ -277,7 +277,7 @@ def line(text: str, old: str, new: str) -> str:
     ],
 )
 def test_errors_point_at_the_line(tmp_path: Path, text: str, message: str) -> None:
-    assert error(tmp_path, text).startswith(message)
+    assert error(tmp_path, text, mine_py=MINE).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,8 @@ def test_errors_point_at_the_line(tmp_path: Path, text: str, message: str) -> No
         ("mine.py:number", "line 8: number in mine.py must be a function or a class, got 7"),
         ("none.py:best", "line 8: none.py cannot be read: No such file"),
         ("mine.py", "line 8: expected 'file.py:name' or 'package.module:name', got 'mine.py'"),
-        ("no_such_package:best", "line 8: the package 'no_such_package' cannot be imported"),
+        ("mine:best", "line 8: 'mine:best' would import the module mine, which may do anything"),
+        ("a b:best", "line 8: expected 'file.py:name' or 'package.module:name', got 'a b:best'"),
         ("broken.py:best", "line 8: broken.py, line 2: "),
         ("raises.py:best", "line 8: raises.py, line 3: ZeroDivisionError: division by zero"),
         ("imports.py:best", "line 8: imports.py, line 1: ModuleNotFoundError: No module named 'mine'; files beside it"),

@@ -1,12 +1,16 @@
 """Files that ask for more than any machine can do."""
 
+import hashlib
+import json
 import tomllib
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from experiment_files import GRID, error
+from experiment_files import GRID, OWN, error, of
+from semibandits.experiments import named
 from semibandits.experiments.toml_lines import line_of_long_key, lines
 
 
@@ -80,3 +84,89 @@ def test_long_strings_and_blanks_take_little_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 10 * long
     finally:
         tracemalloc.stop()
+
+
+MANY = 2_000_001
+TOP = '{kind = "TopK", n_items = 1_500_000, k = 1}'
+PART = {"kind": "TopK", "n_items": 1_500_000, "k": 1}
+SPEC = {"format": "semibandits.set", "version": 1, "set": "TopK", "parameters": {"n_items": 1_500_000, "k": 1}}
+LARGE = {
+    "Product": f"blocks = [{TOP}, {TOP}]",
+    "Product of products": f'blocks = [{{kind = "Product", blocks = [{TOP}]}}, {{kind = "Product", blocks = [{TOP}]}}]',
+    "Product in a file": 'blocks = {file = "parts.json"}',
+    "Product of files": 'blocks = [{file = "spec.json"}, {file = "spec.json"}]',
+    "Product of files in files": 'blocks = [{file = "specs.json"}]',
+    "Intersection": f'feasible = {{kind = "Product", blocks = [{TOP}, {TOP}]}}\nmatrix = [[1]]',
+    "Intersection of few": f"feasible = {TOP}\nmatrix = {{shape = [{MANY}, 1], rows = [], columns = [], values = []}}",
+    "TopK": f"n_items = {MANY}\nk = 1",
+    "GridPaths": "m = 1000",
+    "KPaths": f"n_items = {MANY + 1}\nk = 2",
+    "Enumerated": f"solutions = [[0], [{MANY}]]",
+    "Enumerated with n_items": f"solutions = [[0]]\nn_items = {MANY}",
+    "LaminarMatroid": f"n_items = {MANY}\nfamilies = []",
+    "Assignment": "rows = 1500\ncolumns = 1500",
+    "Assignment of files": 'rows = {file = "rows.npy"}\ncolumns = {file = "rows.npy"}',
+    "BMatching": "rows = 1500\ncolumns = 1500\nrow_capacities = 1\ncolumn_capacities = 1",
+    "BMatching of files": 'rows = {file = "rows.npy"}\ncolumns = 1500\nrow_capacities = 1\ncolumn_capacities = 1',
+    "MILP": f"matrix = {{shape = [1, {MANY}], rows = [0], columns = [0], values = [1.0]}}\nupper = [1]",
+    "MILP of files": 'matrix = {shape = {file = "shape.npy"}, rows = [0], columns = [0], values = [1.0]}\nupper = [1]',
+    "Knapsack": 'costs = {file = "long.npy"}\ncapacity = 3',
+    "GreedyKnapsack": 'costs = {file = "long.npy"}\ncapacity = 3',
+    "PartitionMatroid": 'groups = {file = "long.npy"}\ncapacities = {}',
+    "GraphicMatroid": 'graph = {file = "edges.npy"}',
+    "Paths": 'graph = {file = "edges.npy"}\nsource = 0\ntarget = 1',
+    "DagPaths": 'edges = {file = "edges.npy"}\nsource = 0\ntarget = 1',
+    "Oracle": f'function = "mine.py:best"\nn_items = {MANY}\nmax_size = 2',
+    "Matroid": f'independent = "mine.py:best"\nn_items = {MANY}',
+}
+
+
+@pytest.fixture(scope="module")
+def long_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of few bytes, where that can be: of one byte for each item."""
+    folder = tmp_path_factory.mktemp("long")
+    (folder / "mine.py").write_text("def best(weights):\n    return [0]\n")
+    (folder / "parts.json").write_text(json.dumps([PART, PART]))
+    (folder / "spec.json").write_text(json.dumps(SPEC))
+    (folder / "one.json").write_text(json.dumps([SPEC]))
+    file = {"file": "one.json", "sha256": hashlib.sha256((folder / "one.json").read_bytes()).hexdigest()}
+    (folder / "specs.json").write_text(json.dumps({**SPEC, "set": "Product", "parameters": {"blocks": [file, file]}}))
+    np.save(folder / "rows.npy", np.arange(1500))
+    np.save(folder / "shape.npy", np.array([1, MANY]))
+    np.save(folder / "long.npy", np.ones(MANY, dtype=np.int8))
+    np.save(folder / "edges.npy", np.ones((MANY, 2), dtype=np.int8))
+    return folder
+
+
+def test_every_kind_of_set_has_a_large_one() -> None:
+    assert {kind.partition(" ")[0] for kind in LARGE} == set(named.SETS)
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_sets_of_every_kind_obey_the_limit_of_items(long_files: Path, kind: str) -> None:
+    text = OWN.replace('kind = "TopK"\nn_items = 4\nk = 2', f'kind = "{kind.partition(" ")[0]}"\n{LARGE[kind]}')
+    said = error(long_files, text)
+    assert said.startswith("grid.toml, line ")
+    assert " would have more than 2,000,000 items" in said
+
+
+def test_sets_at_the_limit_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts of a set are counted once."""
+    monkeypatch.setattr("semibandits.sets.specification.MOST_ITEMS", 20)
+    blocks = ", ".join(['{kind = "TopK", n_items = 4, k = 1}'] * 5)
+    matrix = "matrix = {shape = [1, 20], rows = [0], columns = [0], values = [1.0]}\nupper = [1]"
+    for table in (f"blocks = [{blocks}]", f'feasible = {{kind = "Product", blocks = [{blocks}]}}\n{matrix}'):
+        kind = "Product" if table.startswith("blocks") else "Intersection"
+        text = OWN.replace('kind = "TopK"\nn_items = 4\nk = 2', f'kind = "{kind}"\n{table}')
+        assert error(tmp_path, text).endswith("means has 4 values, but the set has 20 items")
+        assert "more than 20 items with the sets beside it" in error(tmp_path, text.replace("items = 4", "items = 5"))
+
+
+def test_the_problems_of_a_sweep_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{GRID}[sweep]\nproblem.m = [8, 9, 10]\n"
+    assert len(of(tmp_path, text).plans) == 3
+    monkeypatch.setattr("semibandits.sizes.ALWAYS", 0)
+    monkeypatch.setattr("semibandits.experiments.assembling.ITEM_BYTES", 2**50)
+    assert "the problems of this experiment have 144 items together: so many take 150,994,944 GiB" in error(
+        tmp_path, text
+    )

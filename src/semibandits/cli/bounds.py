@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from semibandits.cli.base import Refused, json_option, print_json
-from semibandits.cli.opening import complete_problem, open_problem
+from semibandits.cli.base import Refused, json_option, print_json, users_code
+from semibandits.cli.opening import Reading, complete_problem, open_problem, reading_options
 from semibandits.cli.tables import lines, prose, table
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     metavar="N",
     help="Rounds; may be given several times.",
 )
+@reading_options
 @json_option
-def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
+def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Reading) -> None:
     """Tell what is guaranteed and what is unavoidable.
 
     PROBLEM is a named problem with its parameters, or an experiment file whose problem is taken. Listed is every bound
@@ -38,15 +39,16 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool) -> None:
     """
     from semibandits import theory
 
-    told = open_problem(problem)
+    told = open_problem(problem, reading)
     opened = told.problem
     if opened.environment.drifts:
         has = "has none" if opened.environment.hindsight else "changes them from round to round"
         raise Refused(f"bounds need means that stay as they are, and {opened.environment!r} {has}")
     if told.options.get("feedback") == "bandit":
         click.echo(lines("these are bounds for semi-bandit feedback; the file has feedback = 'bandit'"), err=True)
-    found = theory.bounds(opened, sorted(set(horizons)))
-    explained = theory.explain(opened, max(horizons))
+    with users_code():
+        found = theory.bounds(opened, sorted(set(horizons)))
+        explained = theory.explain(opened, max(horizons))
     if as_json:
         document = explained.as_dict() | found.as_dict()
         print_json(document)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from semibandits.cli.base import Refused, json_option, need_matplotlib, no_report_option, seed_option, users_code
-from semibandits.cli.opening import complete_policy, complete_problem, open_problem
+from semibandits.cli.opening import Reading, complete_policy, complete_problem, open_problem, reading_options
 from semibandits.cli.results import play, show
 
 
@@ -29,6 +29,7 @@ from semibandits.cli.results import play, show
     metavar="DIR",
     help="Folder for a report and the data.  [default: nothing is written]",
 )
+@reading_options
 @no_report_option
 @json_option
 def compare(
@@ -40,6 +41,7 @@ def compare(
     out: Path | None,
     no_report: bool,
     as_json: bool,
+    reading: Reading,
 ) -> None:
     """Compare policies on a problem, in the same worlds.
 
@@ -61,10 +63,11 @@ def compare(
     from semibandits.policies import recommend
     from semibandits.simulation import simulate
 
-    opened = open_problem(problem)
+    opened = open_problem(problem, reading)
     feedback = opened.options.get("feedback", "semi")
     baseline = ["CombUCB1"] if feedback == "semi" else []
-    texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
+    with users_code():
+        texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
     document = {
         "title": opened.title.encode(errors="replace").decode(),
         **opened.options,
@@ -75,7 +78,7 @@ def compare(
         "policies": [table_of("policy", text, named.POLICIES) for text in texts],
     }
     with users_code():
-        experiment = parse(as_toml(document), "", Path())
+        experiment = parse(as_toml(document), "", opened.folder, reading.own_code)
     if out is not None:
         play(experiment, out, no_report, as_json)
         return

@@ -11,6 +11,9 @@ from click.shell_completion import CompletionItem
 
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
+PLAIN = re.compile(r"[\w./+@%-]+")
+"""Paths that mean nothing else to a shell."""
+
 
 def complete_names(kind: str) -> Complete:
     """Completes the names in a table of `experiments.named`."""
@@ -44,11 +47,12 @@ def complete_calls(kind: str) -> Complete:
 
 
 def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Experiment files; where there are none, whatever file the shell finds."""
+    """Experiment files; where there are none, or some whose names are commands, the shell is to find and quote them."""
     folder, _, name = incomplete.rpartition("/")
     found = sorted(Path(f"{folder}/" if folder or incomplete.startswith("/") else ".").glob("*.toml"))
-    fit = [CompletionItem(str(path)) for path in found if path.name.startswith(name)]
-    return fit or [CompletionItem(incomplete, type="file")]
+    fit = [str(path) for path in found if path.name.startswith(name)]
+    plain = all(map(PLAIN.fullmatch, fit))
+    return [CompletionItem(path) for path in fit if plain] or [CompletionItem(incomplete, type="file")]
 
 
 def _there(kind: str) -> Mapping[str, Any]:

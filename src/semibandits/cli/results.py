@@ -22,11 +22,13 @@ def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) ->
     from semibandits.experiments.running import run
 
     resumed = (out / MANIFEST).exists()
+    if experiment.where.kind == "dask":
+        click.echo(printable(f"plays on the cluster of {experiment.where.address}"), err=True)
     try:
         with users_code():
             finished = run(experiment, out, report=not no_report)
     except KeyboardInterrupt:
-        note(f"stopped; what is finished is kept in {out}: the same command goes on from there")
+        note(printable(f"stopped; what is finished is kept in {out}: the same command goes on from there"))
         raise
     report = None if no_report else out / "report.html"
     show(finished.points, as_json, {"folder": out, "report": report, "resumed": resumed})
@@ -41,9 +43,9 @@ def show(points: "Sequence[Point]", as_json: bool, files: dict[str, Any] | None 
     _print_comparisons(points)
     if files:
         kept = " (what it held already was not played again)" if files["resumed"] else ""
-        click.echo("\n" + lines(f"folder: {files['folder']}{kept}"))
+        click.echo("\n" + lines(printable(f"folder: {files['folder']}{kept}")))
         if files["report"]:
-            click.echo(lines(f"report: {files['report']}"))
+            click.echo(lines(printable(f"report: {files['report']}")))
 
 
 def _print_regret(points: "Sequence[Point]") -> None:
@@ -58,7 +60,7 @@ def _print_regret(points: "Sequence[Point]") -> None:
         for point in points
         for row in point.result.summary()
     ]
-    click.echo(table([*points[0].settings, "policy", *numbers], rows, right=numbers))
+    click.echo(table([*map(printable, points[0].settings), "policy", *numbers], rows, right=numbers))
 
 
 def _print_comparisons(points: "Sequence[Point]") -> None:
@@ -79,7 +81,7 @@ def _print_comparisons(points: "Sequence[Point]") -> None:
         ]
         for settings, one in compared
     ]
-    click.echo(table([*points[0].settings, "policy", "against", *numbers, ""], rows, right=numbers))
+    click.echo(table([*map(printable, points[0].settings), "policy", "against", *numbers, ""], rows, right=numbers))
 
 
 def _named(settings: Mapping[str, Any], *policies: str) -> list[str]:

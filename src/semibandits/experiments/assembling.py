@@ -3,17 +3,19 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from semibandits.errors import meant
 from semibandits.experiments import named
 from semibandits.experiments.data_files import read_data
-from semibandits.experiments.own_code import OwnCode
+from semibandits.experiments.own_code import Allowed, OwnCode, Reference
 from semibandits.experiments.place import NAMES, Place
 from semibandits.problem import Problem
-from semibandits.sets.specification import FORMAT, from_spec
+from semibandits.sets.base import ITEM_BYTES
+from semibandits.sets.specification import FORMAT, Tally, read_spec
+from semibandits.sizes import check_room
 from semibandits.types import Environment, FeasibleSet, IndexPolicy, Policy
 
 PER_ITEM = ("means", "low", "high", "a", "b", "sigma", "groups")
@@ -32,25 +34,42 @@ class Assembled(NamedTuple):
 class Assembler:
     """Makes what the tables of one file describe, from that file's folder; equal problems are made once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, own_code: Allowed = "files") -> None:
         self._folder = folder
-        self._code = OwnCode(folder)
+        self._allowed = own_code
+        self._code = OwnCode(folder, own_code)
         self._problems: dict[str, Assembled] = {}
+        self._items = 0
+        """Of all problems together."""
+        self._tally = Tally()
+        """Of the sets of that in the making."""
         self._files: dict[str, str] = {}
         """Those that the problem in the making is made of."""
+
+    def code(self, place: Place) -> Iterator[Reference]:
+        """The code that these tables name. None of it is run; what may not be is refused."""
+        for one in _code_in(place):
+            with one.blamed():
+                reference = Reference.read(one.value)
+                reference.check(self._allowed)
+            yield reference
 
     def problem(self, place: Place) -> Assembled:
         table = place.table()
         text = json.dumps(table.value, sort_keys=True, default=str)
         if text not in self._problems:
-            self._files = {}
+            self._files, self._tally = {}, Tally()
             problem = self._named_problem(table) if _is_named(table) else self._own_problem(table)
+            self._items += problem.n_items
+            with table.blamed():
+                what = f"the problems of this experiment have {self._items:,} items together: so many take"
+                check_room(ITEM_BYTES * self._items, what)
             self._problems[text] = Assembled(problem, self._files)
         return self._problems[text]
 
     def policy(self, place: Place, problem: Problem) -> IndexPolicy | Policy:
         table = place.table()
-        self._files = {}
+        self._files, self._tally = {}, Tally()
         if "class" in table:
             return self._of_class("policy", table, (IndexPolicy, Policy))  # type: ignore[no-any-return]
         name = self._name("policy", table, "name", named.POLICIES, "CombUCB1")
@@ -67,7 +86,7 @@ class Assembler:
         name = self._name("problem", table, "name", named.PROBLEMS, "grid_path")
         parameters = {key: self._value(table[key]) for key in table.value if key != "name"}
         with table.blamed():
-            return named.make_problem(name, parameters)
+            return named.make_problem(name, parameters, self._tally)
 
     def _own_problem(self, table: Place) -> Problem:
         missing = [key for key in ("set", "environment") if key not in table]
@@ -98,7 +117,7 @@ class Assembler:
                 table.fail(f"set {kind} has no {key!r:.100}{meant(key, names)}", key)
         labels = None if kind == "MILP" else parameters.pop("labels", None)
         with table.blamed():
-            feasible = named.make_set(kind, parameters)
+            feasible = named.make_set(kind, parameters, self._tally)
         if labels is not None:
             _set_labels(feasible, labels, table["labels"])
         return feasible
@@ -155,9 +174,9 @@ class Assembler:
     def _function(self, place: Place) -> Callable[..., Any]:
         with place.blamed():
             function = self._code.load(place.value)
-        for file, data in self._code.files.items():
-            if str(place.value).startswith(f"{file}:"):
-                self._note(file, data)
+        file = Reference.read(place.value).where
+        if file in self._code.files:
+            self._note(file, self._code.files[file])
         return function
 
     def _value(self, place: Place) -> Any:
@@ -174,12 +193,26 @@ class Assembler:
                 read, data = read_data(value, self._folder)
                 self._note(value["file"], data)
                 if isinstance(read, dict) and read.get("format") == FORMAT:
-                    return from_spec(read, (self._folder / value["file"]).parent)
+                    return read_spec(read, (self._folder / value["file"]).parent, self._tally)
             return read
         return {key: self._value(place[key]) for key in value}
 
     def _note(self, file: str, data: bytes) -> None:
         self._files[file] = hashlib.sha256(data).hexdigest()
+
+
+def _code_in(place: Place) -> Iterator[Place]:
+    """Every reference to code that these tables, and the tables in them, hold."""
+    value = place.value
+    keys: Iterable[Any] = ()
+    if isinstance(value, dict):
+        keys, functions = value, FUNCTIONS.get(str(value.get("kind")), ())
+        yield from (place[key] for key in value if key in ("class", *functions) and isinstance(value[key], str))
+    elif isinstance(value, list):
+        keys = range(len(value))
+    for key in keys:
+        if isinstance(value[key], dict | list):
+            yield from _code_in(place[key])
 
 
 def _set_labels(feasible: FeasibleSet, labels: Any, place: Place) -> None:

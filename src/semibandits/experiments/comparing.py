@@ -2,14 +2,11 @@
 
 import inspect
 import json
-import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from semibandits.errors import BadArgument
 from semibandits.experiments import named
-from semibandits.experiments.assembling import FUNCTIONS
 
 OPTIONS = ("unit", "regret", "feedback", "uncovered")
 """What a file says besides that is as true of other policies, horizons and runs."""
@@ -29,26 +26,6 @@ def table_of(what: str, text: str, there: Mapping[str, Callable[..., Any]]) -> d
         if value is None and key in accepted and accepted[key].default is not None:
             raise BadArgument(f"{key} of {what} {name} must have a value, got None")
     return {"name": name, **{key: value for key, value in parameters.items() if value is not None}}
-
-
-def absolute(value: Any, folder: Path) -> Any:
-    """What describes a problem in a file of this folder, as a file of any other folder must say it."""
-    if isinstance(value, list):
-        return [absolute(one, folder) for one in value]
-    if not isinstance(value, dict):
-        return value
-    code = ("class", *FUNCTIONS.get(str(value.get("kind")), ()))
-    data = () if "kind" in value or "class" in value else ("file",)
-    made = {}
-    for key, one in value.items():
-        file, _, name = one.rpartition(":") if isinstance(one, str) else ("", "", "")
-        if key in data and isinstance(one, str):
-            made[key] = os.path.abspath(folder / one)
-        elif key in code and file.endswith(".py"):
-            made[key] = f"{os.path.abspath(folder / file)}:{name}"
-        else:
-            made[key] = absolute(one, folder)
-    return made
 
 
 def as_toml(document: Mapping[str, Any]) -> str:

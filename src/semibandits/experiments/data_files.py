@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semibandits.errors import BadArgument, meant
+from semibandits.experiments.beside import beside
 from semibandits.files import read_file, read_npy
 from semibandits.sizes import memory
 
@@ -27,7 +28,7 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
 
     A CSV file has a header. One `column` is a list, of numbers where all of it are; `columns` are a list for each row;
     without either it is the matrix of all its numbers. An .npy file is the array in it, a .json file what it holds.
-    What is no file, or has more than `MOST_BYTES`, or would not fit into memory, is not read.
+    What is no file, or not below the folder, or has more than `MOST_BYTES`, or would not fit into memory, is not read.
     """
     for key in table:
         if key not in KEYS:
@@ -40,7 +41,9 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
     if kind != ".csv" and len(table) > 1:
         raise BadArgument(f"column and columns are for CSV files, got {name!r:.100}")
     try:
-        data = read_file(folder / name, min(MOST_BYTES, memory() // GROWS[kind]))
+        data = read_file(beside(folder, name), min(MOST_BYTES, memory() // GROWS[kind]))
+    except FileNotFoundError as error:
+        raise BadArgument(f"{name} cannot be read: No such file in the folder {folder}") from error
     except OSError as error:
         raise BadArgument(f"{name} cannot be read: {error.strerror or error}") from error
     try:

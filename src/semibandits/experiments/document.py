@@ -5,7 +5,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -15,6 +15,7 @@ from semibandits.agent import Scale, Uncovered, check_feedback, make_agent
 from semibandits.errors import BadExperiment, SemiBanditError, UncoveredItems, meant
 from semibandits.experiments import named
 from semibandits.experiments.assembling import Assembler
+from semibandits.experiments.own_code import REFUSED, Allowed
 from semibandits.experiments.place import Place, Source
 from semibandits.experiments.sweep import Axis, Variant, read_axes, variants
 from semibandits.experiments.toml_lines import line_of_long_key, lines
@@ -101,20 +102,34 @@ class Experiment:
         return sum(each * policies for each, policies in sizes)
 
 
-def read(path: str | os.PathLike[str]) -> Experiment:
+Say = Callable[[Mapping[str, Sequence[str]]], None]
+"""Is told which names of which files and modules are the code that is about to be run."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    own_code: Allowed = "files",
+    files: str | os.PathLike[str] | None = None,
+    say: Say | None = None,
+) -> Experiment:
     """The experiment in this file; raises `BadExperiment`, which says on which line, for whatever cannot be played.
 
-    A file may name Python code of the user's own, which this runs.
+    A file may name Python code of the user's own, which this runs: `own_code` is "files" for code in files beside it,
+    "modules" for that of installed modules, too, and "none" to refuse all, for files of strangers. `files` is the
+    folder below which data and code are, where it is not the file's own. `say` is called with the names that are used
+    of each file and module, {"solver.py": ["best"]}, before any of it is run.
     """
     name = os.fspath(path)
-    return parse(_read_text(name), name, Path(name).parent)
+    return parse(_read_text(name), name, Path(name).parent if files is None else Path(files), own_code, say)
 
 
-def parse(text: str, name: str, folder: Path) -> Experiment:
+def parse(text: str, name: str, folder: Path, own_code: Allowed = "files", say: Say | None = None) -> Experiment:
     """The experiment in the text of a file of this name; what it names besides is found from this folder.
 
     The name is empty for a text that is in no file: then errors tell no line.
     """
+    check_choice("own_code", own_code, Allowed)
     document, source = _parse(text, name)
     whole = Place(document, (), source)
     whole.check_keys(KEYS)
@@ -123,7 +138,11 @@ def parse(text: str, name: str, folder: Path) -> Experiment:
         if key not in whole and not any(axis.path == (key,) for axis in axes):
             whole.fail(message)
     runs = whole["runs"].count(MOST_RUNS)
-    assembler = Assembler(folder)
+    assembler = Assembler(folder, own_code)
+    where = _read_where(whole["executor"].table(), own_code) if "executor" in whole else Where()
+    code = _code(document, axes, source, assembler)
+    if code and say is not None:
+        say(code)
     files: dict[str, str] = {}
     checked: set[str] = set()
     plans: list[Plan] = []
@@ -136,11 +155,22 @@ def parse(text: str, name: str, folder: Path) -> Experiment:
         title=whole["title"].text() if "title" in whole else Path(name).stem,
         description=whole["description"].text() if "description" in whole else "",
         plans=tuple(plans),
-        where=_read_where(whole["executor"].table()) if "executor" in whole else Where(),
+        where=where,
         identity=_identity(document, axes),
         files=files,
         unit=_unit(whole["unit"]) if "unit" in whole else "",
     )
+
+
+def _code(document: dict[str, Any], axes: list[Axis], source: Source, assembler: Assembler) -> dict[str, list[str]]:
+    """The names that all combinations use of each file and module; nothing is run before all of it is known."""
+    found: dict[str, dict[str, None]] = {}
+    for number, variant in enumerate(variants(document, axes)):
+        place = Place(variant.document, (), _source(source, variant, first=not number))
+        for key in ("problem", "policies"):
+            for reference in assembler.code(place[key]):
+                found.setdefault(reference.where, {})[reference.name] = None
+    return {where: list(names) for where, names in found.items()}
 
 
 def _parse(text: str, name: str) -> tuple[dict[str, Any], Source]:
@@ -317,12 +347,14 @@ def as_in_files(error: SemiBanditError) -> str:
     return str(error).replace("pass uncovered='ignore'", "write uncovered = 'ignore' at the top of the file")
 
 
-def _read_where(table: Place) -> Where:
+def _read_where(table: Place, own_code: Allowed) -> Where:
     kind = table["kind"].text() if "kind" in table else "threads"
     if kind not in EXECUTORS:
         table["kind"].fail(f"no executor is called {kind!r:.100}{meant(kind, EXECUTORS)}")
     table.check_keys(("kind", *EXECUTORS[kind]))
     if kind == "dask":
+        if own_code == "none":
+            table["kind"].fail(f"a cluster may answer with code, {REFUSED}")
         if "address" not in table:
             table.fail("a Dask executor needs the address of its scheduler, such as address = 'tcp://scheduler:8786'")
         return Where("dask", address=table["address"].text())

@@ -13,7 +13,7 @@ from semibandits import environments, policies, problems, sets
 from semibandits.errors import BadArgument, SemiBanditError, meant
 from semibandits.policies.catalogue import CATALOGUE
 from semibandits.problem import Problem
-from semibandits.sets.specification import check_size
+from semibandits.sets.specification import Tally
 from semibandits.types import Environment, FeasibleSet, IndexPolicy, Policy
 
 POLICIES: dict[str, Callable[..., Any]] = {entry.name: entry.policy for entry in CATALOGUE}
@@ -60,28 +60,33 @@ def make_policy(
     return made
 
 
-def make_problem(name: str, parameters: Mapping[str, Any] | None = None) -> Problem:
+def make_problem(name: str, parameters: Mapping[str, Any] | None = None, tally: Tally | None = None) -> Problem:
     """The problem of this name; a set among its parameters may be a table with a `kind`.
+
+    The `tally` has counted the sets that are among the parameters as they are.
 
     >>> make_problem("grid_path", {"m": 2, "sigma": 0.4})
     Problem(GridPaths(2), Bernoulli(12 items), sense='max')
     """
     maker = known("problem", name, PROBLEMS)
-    check_size(name, dict(parameters or {}))
-    made: Problem = make(f"problem {name}", maker, with_sets(parameters or {}))
+    tally = tally or Tally()
+    tally.expect(name, dict(parameters or {}))
+    made: Problem = make(f"problem {name}", maker, with_sets(parameters or {}, tally))
     return made
 
 
-def make_set(kind: str, parameters: Mapping[str, Any] | None = None) -> FeasibleSet:
+def make_set(kind: str, parameters: Mapping[str, Any] | None = None, tally: Tally | None = None) -> FeasibleSet:
     """The set of this kind; lists in lists become tuples, which may be nodes of a graph.
 
     >>> make_set("TopK", {"n_items": 5, "k": 2})
     TopK(5, 2)
     """
     maker = known("set", kind, SETS)
-    check_size(kind, dict(parameters or {}))
-    given = {name: _frozen(name, value) for name, value in with_sets(parameters or {}).items()}
+    tally = tally or Tally()
+    tally.expect(kind, dict(parameters or {}))
+    given = {name: _frozen(name, value) for name, value in with_sets(parameters or {}, tally).items()}
     made: FeasibleSet = make(f"set {kind}", maker, given)
+    tally.add(kind, made, given)
     return made
 
 
@@ -136,12 +141,12 @@ def make(what: str, maker: Callable[..., Any], parameters: Mapping[str, Any]) ->
         raise BadArgument(f"{what} cannot be made of {dict(parameters)!r:.200}: {why}") from error
 
 
-def with_sets(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def with_sets(parameters: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
     """The parameters, with sets where tables with a `kind` were, alone or in lists."""
 
     def one(value: Any) -> Any:
         if isinstance(value, dict) and isinstance(value.get("kind"), str):
-            return make_set(value["kind"], {name: part for name, part in value.items() if name != "kind"})
+            return make_set(value["kind"], {name: part for name, part in value.items() if name != "kind"}, tally)
         return [one(part) for part in value] if isinstance(value, list) else value
 
     return {name: one(value) for name, value in parameters.items()}

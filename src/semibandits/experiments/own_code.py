@@ -9,15 +9,51 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from semibandits.digest import SOURCE
 from semibandits.errors import BadArgument, meant
+from semibandits.experiments.beside import beside
 from semibandits.files import read_file
 
+Allowed = Literal["none", "files", "modules"]
+"""Whose code an experiment may name: nobody's; that of files beside it; that of installed modules, too."""
+REFUSED = "and no own code is to be run (--no-own-code; in Python, own_code='none')"
 MOST_BYTES = 4_000_000
 """Of a file of code."""
-REFERENCE = re.compile(r"(?P<where>.+):(?P<name>[^\W\d]\w*)")
+REFERENCE = re.compile(r"(?P<where>.+\.py|[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
+
+
+class Reference(NamedTuple):
+    """What "solver.py:cheapest" or "package.module:function" names."""
+
+    where: str
+    """A file or a module."""
+    name: str
+
+    @classmethod
+    def read(cls, reference: Any) -> "Reference":
+        found = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+        if found is None:
+            raise BadArgument(f"expected 'file.py:name' or 'package.module:name', got {reference!r:.200}")
+        where = found["where"]
+        return cls(Path(where).as_posix() if where.endswith(".py") else where, found["name"])
+
+    @property
+    def in_file(self) -> bool:
+        return self.where.endswith(".py")
+
+    def check(self, allowed: Allowed) -> None:
+        """Raises where such code is not to be run."""
+        means = f"run the file {self.where}" if self.in_file else f"import the module {self.where}"
+        what = f"'{self.where}:{self.name}' would {means}"
+        if allowed == "none":
+            raise BadArgument(f"{what}, {REFUSED}")
+        if allowed == "files" and not self.in_file:
+            raise BadArgument(
+                f"{what}, which may do anything: write a file beside the experiment that imports what you need, or "
+                "allow it with --allow-modules (in Python, own_code='modules')"
+            )
 
 
 @contextmanager
@@ -40,22 +76,22 @@ def said(error: BaseException) -> str:
 
 
 class OwnCode:
-    """What the files of one folder, and installed packages, define; each file is run once."""
+    """What the files of one folder, and installed modules, define; each file is run once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, allowed: Allowed = "files") -> None:
         self._folder = folder
+        self._allowed = allowed
         self._modules: dict[str, ModuleType] = {}
         self.files: dict[str, bytes] = {}
         """The text of every file that was run, by its name."""
 
     def load(self, reference: Any) -> Callable[..., Any]:
         """The function or class that "solver.py:cheapest" or "package.module:function" names."""
-        found = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
-        if found is None:
-            raise BadArgument(f"expected 'file.py:name' or 'package.module:name', got {reference!r:.200}")
-        where, name = found["where"], found["name"]
+        wanted = Reference.read(reference)
+        wanted.check(self._allowed)
+        where, name = wanted
         if where not in self._modules:
-            self._modules[where] = self._run(where) if where.endswith(".py") else _import(where)
+            self._modules[where] = self._run(where) if wanted.in_file else _import(where)
         module = self._modules[where]
         there = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
         made = vars(module).get(name)
@@ -66,12 +102,14 @@ class OwnCode:
         return made  # type: ignore[no-any-return]
 
     def _run(self, file: str) -> ModuleType:
-        path = self._folder / file
         try:
-            source = read_file(path, MOST_BYTES)
+            source = read_file(beside(self._folder, file), MOST_BYTES)
+        except FileNotFoundError as error:
+            raise BadArgument(f"{file} cannot be read: No such file in the folder {self._folder}") from error
         except OSError as error:
             raise BadArgument(f"{file} cannot be read: {error.strerror or error}") from error
-        module = ModuleType("experiment_" + re.sub(r"\W", "_", path.stem))  # shadows no other
+        path = self._folder / file
+        module = ModuleType(_module_name(file, source))
         module.__file__ = str(path)
         setattr(module, SOURCE, hashlib.sha256(source).hexdigest())  # runs are kept under another name when it changes
         sys.modules[module.__name__] = module
@@ -97,8 +135,15 @@ class OwnCode:
         return f"; files beside it are found if the variable PYTHONPATH is their folder: PYTHONPATH={self._folder}"
 
 
+def _module_name(file: str, source: bytes) -> str:
+    """Of a file of this text, and of no other: a/x.py, b/x.py and what x.py was before are different modules."""
+    digest = hashlib.sha256(file.encode("utf-8", "surrogatepass") + b"\0" + source).hexdigest()
+    stem = re.sub(r"\W", "_", Path(file).stem)
+    return f"experiment_{stem}_{digest[:16]}"
+
+
 def _import(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
-        raise BadArgument(f"the package {name!r:.100} cannot be imported: {said(error)}") from error
+        raise BadArgument(f"the module {name!r:.100} cannot be imported: {said(error)}") from error

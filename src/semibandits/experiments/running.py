@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from importlib import import_module
-from os import PathLike, cpu_count
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from semibandits.experiments.tables import can_write_parquet, write_table
 from semibandits.files import make_folders, replace_file
 from semibandits.sets.drawing import check_axes
 from semibandits.simulation import simulate
+from semibandits.simulation.machine import cores
 from semibandits.simulation.progress import Progress, progress_bar
 
 
@@ -115,7 +116,7 @@ def _executor(where: Where, threads: int | None) -> Iterator[dict[str, Any]]:
     elif where.kind == "processes":
         from semibandits.simulation.processes import Processes
 
-        with Processes(workers or cpu_count() or 1) as processes:
+        with Processes(workers or cores()) as processes:
             yield {"executor": processes}
     else:
         with _dask(where.address) as executor:

@@ -30,9 +30,11 @@ VERSION = 1
 LONG = 1_000
 """Lists of more values than this go to files of their own, where there is a folder for them."""
 MOST_ITEMS = 2_000_000
-"""Of a set that few words describe: a document must not be able to fill the memory."""
+"""Of all sets in a document together: few words, which describe large ones, must not be able to fill the memory."""
 MOST_BYTES = 2**28
 """Of a file that a document names."""
+LISTED = ("edges", "graph", "costs", "groups")
+"""Parameters that are lists of something for each item."""
 NODES = ("source", "target")
 """Parameters that are single nodes of a graph."""
 Folder = str | os.PathLike[str] | None
@@ -59,8 +61,13 @@ def from_spec(spec: dict[str, Any], folder: Folder = None) -> FeasibleSet:
     >>> from_spec({"format": "semibandits.set", "version": 1, "set": "TopK", "parameters": {"n_items": 5, "k": 2}})
     TopK(5, 2)
     """
+    return read_spec(spec, folder, Tally())
+
+
+def read_spec(spec: Any, folder: Folder, tally: "Tally") -> FeasibleSet:
+    """The same, as a part of a larger document."""
     try:
-        return _Reader(folder).set(spec)
+        return _Reader(folder, tally).set(spec)
     except RecursionError:
         raise BadSpecification("the document holds documents in documents without end") from None
 
@@ -128,10 +135,9 @@ def _is_set(value: Any) -> bool:
 
 
 class _Reader:
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, tally: "Tally") -> None:
         self._folder = folder
-        self._items_so_far = 0
-        """Of all sets in the document."""
+        self._tally = tally
 
     def set(self, spec: Any) -> FeasibleSet:
         if not isinstance(spec, dict):
@@ -158,12 +164,13 @@ class _Reader:
         listed = {one.name for one in accepted if one.kind is one.VAR_POSITIONAL}
         needed = [one.name for one in accepted if one.default is one.empty]
         _check_names(f"a {name}", parameters, needed, [one.name for one in accepted])
-        check_size(name, parameters)
+        self._tally.expect(name, parameters)
         values = {key: self._value(value, f"{key} of {name}") for key, value in parameters.items()}
-        check_size(name, values)  # what was in files, too
+        self._tally.expect(name, values)  # what was in files, too
         for node in NODES:
             if isinstance(values.get(node), list):
                 values[node] = tuple(values[node])
+        made_of = dict(values)
         positional: list[Any] = []
         for key in listed:
             if not isinstance(values[key], list):
@@ -176,9 +183,7 @@ class _Reader:
         except Exception as error:  # an int where a list should be, a number too large for an array, ...
             why = f"{type(error).__name__}: {error!s:.200}"
             raise BadSpecification(f"no {name} can be made of {parameters!r:.200}: {why}") from error
-        if not any(isinstance(value, FeasibleSet) for value in (*positional, *values.values())):
-            self._items_so_far += feasible.n_items
-        _check_items(name, self._items_so_far, parameters)
+        self._tally.add(name, feasible, made_of)
         return feasible
 
     def _value(self, raw: Any, where: str) -> Any:
@@ -223,7 +228,7 @@ class _Reader:
             content = json.loads(data)
         except ValueError as error:
             raise BadSpecification(f"{where}: the file {name!r} is not JSON: {error}") from error
-        return _Reader(None)._value(content, where)
+        return _Reader(None, self._tally)._value(content, where)
 
     def _items(self, word: str, raw: Any) -> list[int]:
         items = self._value(raw, word)
@@ -242,19 +247,50 @@ def _check_names(what: str, given: dict[str, Any], needed: list[str], others: li
         raise BadSpecification(f"{what} needs {', '.join(map(repr, missing))}, got {list(given)!r:.200}")
 
 
-def check_size(name: str, parameters: dict[str, Any]) -> None:
-    """Where a few counts describe a set: n_items, rows times columns, the m of an m x m grid, the shape of a matrix."""
-    counts = [value for key, value in parameters.items() if key.startswith("n_") and type(value) is int]
-    counts += [2 * value * value for key, value in parameters.items() if key == "m" and type(value) is int]
+class Tally:
+    """Counts the items of all sets that a document describes, each before it is made, as far as that can be told."""
+
+    def __init__(self) -> None:
+        self._items = 0
+
+    def expect(self, name: str, parameters: dict[str, Any]) -> None:
+        """Raises where this set, or problem, would have too many items, with those that there are already."""
+        self._check(name, _implied(parameters), parameters)
+
+    def add(self, name: str, made: FeasibleSet, parameters: dict[str, Any]) -> None:
+        """A set that was made of these."""
+        self._items = self._check(name, made.n_items, parameters)
+
+    def _check(self, name: str, items: int, parameters: dict[str, Any]) -> int:
+        parts = any(map(_holds_set, parameters.values()))  # which were counted
+        total = max(self._items, items) if parts else self._items + items
+        if total > MOST_ITEMS:
+            others = " with the sets beside it" if total > items else ""
+            raise BadSpecification(f"{name} would have more than {MOST_ITEMS:,} items{others}: {parameters!r:.200}")
+        return total
+
+
+def _implied(parameters: dict[str, Any]) -> int:
+    """How many items a few words may stand for: n_items, rows times columns, the m of an m x m grid, a matrix's shape.
+
+    Lists with an entry for each item count, too.
+    """
+    whole = {key: value for key, value in parameters.items() if type(value) is int}
+    counts = [value for key, value in whole.items() if key.startswith("n_")]
+    counts += [2 * m * (m + 1) for key, m in whole.items() if key == "m"]
     for side in ("rows", "columns"):
-        value = parameters.get(side)
-        counts += [value] if type(value) is int else [len(value)] if isinstance(value, list) else []
+        counts += [whole[side]] if side in whole else [len(parameters[side])] if _is_long(parameters.get(side)) else []
+    listed = [len(parameters[key]) for key in LISTED if _is_long(parameters.get(key))]
     matrix = parameters.get("matrix")
     shape = matrix.get("shape") if isinstance(matrix, dict) else None
-    largest = max((number for number in shape if type(number) is int), default=0) if isinstance(shape, list) else 0
-    _check_items(name, max(math.prod(counts), largest, *counts, 0), parameters)
+    if shape is not None and _is_long(shape):
+        listed += [int(number) for number in shape if isinstance(number, int | np.integer)]
+    return max(math.prod(counts), *listed, *counts, 0)
 
 
-def _check_items(name: str, n_items: int, parameters: dict[str, Any]) -> None:
-    if n_items > MOST_ITEMS:
-        raise BadSpecification(f"{name} would have more than {MOST_ITEMS:,} items: {parameters!r:.200}")
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _holds_set(value: Any) -> bool:
+    return any(isinstance(one, FeasibleSet) for one in (value if isinstance(value, list) else [value]))

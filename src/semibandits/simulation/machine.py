@@ -2,14 +2,10 @@
 
 import contextlib
 import functools
-import os
 import platform
 from pathlib import Path
 
-
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from semibandits.sizes import cores as cores
 
 
 @functools.cache
