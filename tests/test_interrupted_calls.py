@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from interrupting import Interrupted, interrupted
 
+from interrupting import Interrupted, interrupted
 from semibandits import Learner, policies, sets
 
 TREE = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]

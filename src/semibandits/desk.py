@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from semibandits.agent import Choice, IndexAgent, PolicyAgent
 from semibandits.book import Book, Record
-from semibandits.errors import BadWeights, ContradictingFeedback, EmptyFeasibleSet, UncoveredItems, UnknownDecision, Unsupported
+from semibandits.errors import (
+    BadWeights,
+    ContradictingFeedback,
+    EmptyFeasibleSet,
+    UncoveredItems,
+    UnknownDecision,
+    Unsupported,
+)
 from semibandits.inputs import Inputs
 from semibandits.steps import Step, take
 from semibandits.types import Decision, FeedbackKind, Items, Policy, Weights
