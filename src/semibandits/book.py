@@ -97,7 +97,7 @@ class Book:
             return ""
         return (
             ". It is one of this learner's, but of another life: asked after the save that this one was loaded from, "
-            "or by another process, which was forked or has loaded the same file. What it was worth cannot be told here"
+            "or by another process, which was forked or has loaded the same file; or it was finished long ago"
         )
 
     def finishing(self, id: str, record: Record) -> list[Step]:

@@ -146,7 +146,7 @@ class LiveOracle:
         function = self._solver.function
         out, data, numbers, integers = lists = self._lists
         began = time.perf_counter()
-        vars(self).pop("_lists")  # interrupted by a signal, it is left in the midst of the work
+        vars(self).pop("_lists", None)  # what a signal handler interrupts is not used again
         size = function(w.tolist(), out, data, numbers, integers)
         self._lists = lists
         self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
