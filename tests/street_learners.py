@@ -47,7 +47,7 @@ def seen(learner: Learner) -> Any:
     known = zip(learner.counts.tolist(), map(str, learner.estimates.tolist()), strict=True)
     return (
         dict(zip(labels, known, strict=True)),
-        [(one.id, one.round, sorted(one.labels)) for one in learner.outstanding],
+        [(one.round, sorted(one.labels)) for one in learner.outstanding],
         sorted(labels[item] for item in learner.best()) if learner._feedback == "semi" else None,
     )
 

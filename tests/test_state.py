@@ -48,7 +48,7 @@ def choices(learner: Learner, rounds: int = 40) -> list[Any]:
     for _ in range(rounds):
         decision = learner.ask()
         learner.tell(decision.id, generator.random(decision.items.size))
-        out.append((decision.id, decision.round, decision.items.tolist()))
+        out.append((decision.round, decision.items.tolist()))
     return [*out, learner.counts.tolist(), learner.estimates.tolist(), learner.scores().tolist()]
 
 
@@ -108,8 +108,8 @@ def test_errors_say_what_was_found(tmp_path: Path) -> None:
         Learner.load(path, sets.TopK(5, 2))
     with pytest.raises(errors.BadState, match="saved with the policy CombUCB1, got Other"):
         Learner.load(path, grid, Other())
-    path.write_text(text.replace('"version":2', '"version":3'))
-    with pytest.raises(errors.BadState, match="has version 3; this release reads versions 1 and 2"):
+    path.write_text(text.replace('"version":3', '"version":4'))
+    with pytest.raises(errors.BadState, match="has version 4; this release reads versions 1 to 3"):
         Learner.load(path, grid)
     path.write_text(text.replace("semibandits.learner", "semibandits.other"))
     with pytest.raises(errors.BadState, match=r"holds 'semibandits\.other'"):
@@ -174,6 +174,7 @@ def hostile(path: Path, **changes: Any) -> None:
         {"outstanding__items": [0, 1, 2, 3, 4, 5]},
         {"outstanding__round": 10**6},
         {"outstanding__round": 1},
+        {"outstanding__epoch": "x"},
         {"outstanding__cancelled": True},
         {"outstanding__weights": [0.5]},
         {"outstanding__weights": [0.5, 0.5, 0.5, 0.5]},

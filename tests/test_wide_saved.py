@@ -68,11 +68,11 @@ def test_both_go_on_alike(name: str, tmp_path: Path) -> None:
         policy = LIVE[name](feasible.n_items)
         learner = begun(policy, feasible, sense=problem.sense, bounds=bounds)
         assert len(learner.outstanding) >= 4
-        learner.save(tmp_path / "state.json")
+        learner.save(tmp_path / "state.json", overwrite=True)
         loaded = Learner.load(tmp_path / "state.json", feasible, given(name, policy))
         assert type(loaded._agent.policy) is type(policy)
         assert repr(loaded._agent.policy) == repr(policy)
-        loaded.save(tmp_path / "again.json")
+        loaded.save(tmp_path / "again.json", overwrite=True)
         assert (tmp_path / "again.json").read_bytes() == (tmp_path / "state.json").read_bytes()
         for saved, kept in zip(learner._agent.state, loaded._agent.state, strict=True):  # type: ignore[union-attr]
             assert (saved.dtype, saved.shape, saved.tobytes()) == (kept.dtype, kept.shape, kept.tobytes())
@@ -84,7 +84,7 @@ def test_both_go_on_alike(name: str, tmp_path: Path) -> None:
 def test_sums_alone(name: str, tmp_path: Path) -> None:
     for feasible, settings in ((TOP, {}), (CROOKED, {"sense": "min", "bounds": (2.0, 5.0)})):
         learner = begun(LIVE[name](feasible.n_items), feasible, feedback="bandit", **settings)
-        learner.save(tmp_path / "state.json")
+        learner.save(tmp_path / "state.json", overwrite=True)
         loaded = Learner.load(tmp_path / "state.json", feasible)
         bounds: Any = settings.get("bounds", (0.0, 1.0))
         finished = next(
@@ -201,7 +201,7 @@ def test_what_cannot_be_saved(policy: Policy, says: str, tmp_path: Path) -> None
     learner = Learner(TOP, policy)
     learner.ask()
     with pytest.raises(errors.Unsupported, match=says):
-        learner.save(tmp_path / "state.json")
+        learner.save(tmp_path / "state.json", overwrite=True)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -48,7 +48,7 @@ def going_on(learner: Learner, rounds: int = 50) -> list[Any]:
                     out.append("told before")
         decision = learner.ask()
         learner.tell(decision.id, generator.random(decision.items.size))
-        out.append((decision.id, decision.items.tolist(), *state(learner)))
+        out.append((decision.round, decision.items.tolist(), *state(learner)))
     return out
 
 

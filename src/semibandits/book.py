@@ -3,15 +3,18 @@
 import dataclasses
 import secrets
 from collections import OrderedDict
+from operator import setitem
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits import forks
 from semibandits.answers import check_answer
 from semibandits.errors import BadArgument, UnknownDecision, UnknownItem
 from semibandits.inputs import Inputs
 from semibandits.state import SavedDecision, SavedLearner, restored_array, saved_array
+from semibandits.steps import Step
 from semibandits.types import Items, Note, Weights
 
 
@@ -20,6 +23,8 @@ class Record:
     """A decision and the feedback it has had so far: NaN where it had none, None where it had none at all."""
 
     round: int
+    epoch: str
+    """Of the learner's life in which it was asked; none in files of old."""
     items: Items
     initial: bool
     note: Note = None
@@ -29,7 +34,7 @@ class Record:
     cancelled: bool = False
 
     def told(self) -> Weights:
-        return np.full(self.items.size, np.nan) if self.weights is None else self.weights
+        return np.full(self.items.size, np.nan) if self.weights is None else self.weights.copy()
 
     def waiting(self) -> Items:
         """The items without feedback."""
@@ -48,7 +53,11 @@ class Record:
 
 
 class Book:
-    """Decisions by id. An id is the book's name, which no other learner shares, and the round."""
+    """Decisions by id: the book's name, which no other learner shares, an epoch, and the round.
+
+    An epoch is a life of the learner: it ends where the learner is loaded from a file, and in a forked child. So what
+    was decided after that save, or in another process, has another id than anything decided here.
+    """
 
     REMEMBERED: ClassVar[int] = 1000
     """How many finished decisions are kept, only to recognise repeated feedback."""
@@ -57,30 +66,46 @@ class Book:
         self.name = secrets.token_hex(8)
         self.outstanding: dict[str, Record] = {}
         self.finished: OrderedDict[str, Record] = OrderedDict()
+        self._epoch = ""
+        self._begun = -1
 
-    def id(self, round: int) -> str:
-        return f"{self.name}-{round}"
+    def epoch(self) -> str:
+        """That of today."""
+        if self._begun != forks.generation:
+            self._epoch = secrets.token_hex(8)
+            self._begun = forks.generation
+        return self._epoch
 
-    def add(self, record: Record) -> str:
-        id = self.id(record.round)
-        self.outstanding[id] = record
-        return id
+    def id(self, record: Record) -> str:
+        return f"{self.name}-{record.epoch}-{record.round}" if record.epoch else f"{self.name}-{record.round}"
 
     def find(self, id: str) -> Record:
         if not isinstance(id, str):
             raise UnknownDecision(f"a decision's id is a string (decision.id), got {id!r:.100}")
         record = self.outstanding.get(id) or self.finished.get(id)
         if record is None:
-            raise UnknownDecision(
-                f"no decision {id!r:.100}: {len(self.outstanding)} are outstanding, "
-                f"and of the finished ones the last {self.REMEMBERED} are remembered"
+            there = (
+                f"{len(self.outstanding)} are outstanding, and of the finished ones the last {self.REMEMBERED} are "
+                "remembered"
             )
+            raise UnknownDecision(f"no decision {id!r:.100}: {there}{self._perhaps(id)}")
         return record
 
-    def finish(self, id: str) -> None:
-        self.finished[id] = self.outstanding.pop(id)
-        if len(self.finished) > self.REMEMBERED:
-            self.finished.popitem(last=False)
+    def _perhaps(self, id: str) -> str:
+        """Why a decision of this learner may be unknown to it."""
+        if not id.startswith(f"{self.name}-") or id.startswith(f"{self.name}-{self.epoch()}-"):
+            return ""
+        return (
+            ". It is one of this learner's, but of another life: asked after the save that this one was loaded from, "
+            "or by another process, which was forked or has loaded the same file; or it was finished long ago"
+        )
+
+    def finishing(self, id: str, record: Record) -> list[Step]:
+        """The steps by which it waits no longer."""
+        steps: list[Step] = [(setitem, self.finished, id, record), (self.outstanding.pop, id)]
+        if len(self.finished) >= self.REMEMBERED:
+            steps.append((self.finished.popitem, False))
+        return steps
 
     def restore(self, saved: SavedLearner, inputs: Inputs) -> None:
         """Takes over what was saved, and refuses what no learner could have written."""
@@ -89,20 +114,22 @@ class Book:
             record = _restored(one, saved, inputs)
             if record.cancelled or (record.items.size and not record.waiting().size):
                 raise BadArgument(f"the decision of round {one.round} waits for nothing")
-            self.outstanding[self.id(one.round)] = record
+            self.outstanding[self.id(record)] = record
         for one in saved.finished:
             record = _restored(one, saved, inputs)
             if not record.cancelled and record.waiting().size:
                 raise BadArgument(f"the decision of round {one.round} is finished without feedback")
-            self.finished[self.id(one.round)] = record
-        if len(self.outstanding.keys() | self.finished.keys()) < len(saved.outstanding) + len(saved.finished):
+            self.finished[self.id(record)] = record
+        rounds = [one.round for one in saved.outstanding + saved.finished]
+        if len(set(rounds)) < len(rounds):
             raise BadArgument("two decisions were made in one round")
 
 
 def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
     weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
     note = saved_array(record.note, "a note") if outstanding and record.note is not None else None
-    return SavedDecision(record.round, record.items.tolist(), weights, record.initial, record.cancelled, note)
+    items = record.items.tolist()
+    return SavedDecision(record.round, items, weights, record.initial, record.cancelled, note, record.epoch)
 
 
 def _restored(one: SavedDecision, saved: SavedLearner, inputs: Inputs) -> Record:
@@ -123,4 +150,4 @@ def _restored(one: SavedDecision, saved: SavedLearner, inputs: Inputs) -> Record
             told = ~np.isnan(weights)
             inputs.weights(weights[told], items[told])
     note = None if one.note is None else restored_array(one.note)
-    return Record(one.round, items, one.initial, note, weights, one.cancelled)
+    return Record(one.round, one.epoch, items, one.initial, note, weights, one.cancelled)

@@ -110,6 +110,10 @@ class BadState(SemiBanditError, ValueError):
     """A saved file is damaged, edited, of another kind or version, or does not fit the set it is loaded with."""
 
 
+class FileChanged(SemiBanditError, FileExistsError):
+    """A learner was to be saved to a file that it has neither loaded nor written: somebody else's would be lost."""
+
+
 class EndOfTable(SemiBanditError, IndexError):
     """A table of recorded weights played in order has no more rows."""
 

@@ -3,6 +3,7 @@
 A forked child has one thread, the one that forked. A lock that another thread held at that time is held for ever.
 """
 
+import _thread
 import functools
 import logging  # noqa: F401 (which minds forks too, and must not begin to while one of ours waits)
 import os
@@ -37,7 +38,7 @@ else:
             return known[name] if name in known else known.setdefault(name, self.func(instance))
 
 
-class ForkLock:
+class ForkLock(_thread.RLock):  # type: ignore[misc]
     """A lock for `with`, reentrant, that no child finds held by a thread which it does not have.
 
     A fork takes all of these locks first, so that what they protect is whole in the child. It waits `GRACE` seconds in
@@ -46,36 +47,34 @@ class ForkLock:
     what such a call works in. So a call that may take long changes what others see at its end, and in no time.
 
     What the forking thread itself holds, it holds in the child too.
+
+    Entering and leaving are Python's own, in C: a signal handler that raises finds no moment in which the lock is held
+    and nobody is to release it.
     """
+
+    def __new__(cls, renew: Callable[[], None] | None = None) -> "ForkLock":
+        return super().__new__(cls)
 
     def __init__(self, renew: Callable[[], None] | None = None) -> None:
         self._renew = None if renew is None else weakref.WeakMethod(renew)
-        self._inner = threading.RLock()
-        self._depth = 0
         _LOCKS.add(weakref.ref(self, _LOCKS.discard))
-
-    def __enter__(self) -> None:
-        self._inner.acquire()
-        self._depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        self._inner.release()
 
     def take(self, seconds: float) -> bool:
         """Before a fork."""
-        return self._inner.acquire(timeout=seconds)
+        self._held: bool = self._is_owned()  # type: ignore[attr-defined]
+        return self.acquire(timeout=seconds)
 
     def give_back(self) -> None:
         """After it, in the parent."""
-        self._inner.release()
+        self.release()
 
     def begin_anew(self, taken: bool) -> None:
         """After it, in the child."""
-        if taken and self._depth:  # by the forking thread, which is the one we have
-            self._inner.release()
-            return
-        self._inner, self._depth = threading.RLock(), 0
+        if taken:
+            self.release()
+            if self._held:  # by the forking thread, which is the one we have
+                return
+        self._at_fork_reinit()  # type: ignore[attr-defined]
         renew = self._renew and self._renew()
         if renew is not None and not taken:
             renew()
@@ -92,6 +91,8 @@ def awaited(lock: T) -> T:
     return lock
 
 
+generation = 0
+"""How many forks lead to this process: another number in a child than in its parent."""
 _TURN = threading.RLock()
 """Of threads that fork: one at a time."""
 _HELD: list[tuple[list[tuple[ForkLock, bool]], list[Any]]] = []
@@ -116,6 +117,8 @@ def _countdown(seconds: float) -> Callable[[], float]:
 
 
 def _after(in_child: bool) -> None:
+    global generation
+    generation += in_child
     locks, others = _HELD.pop()
     for lock, taken in locks:
         if in_child:

@@ -10,23 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits import matching, rng, saving, showing, state
 from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
 from semibandits.answers import solve
-from semibandits.book import Book, Record, saved_decision
+from semibandits.book import saved_decision
+from semibandits.desk import Desk
 from semibandits.environments.base import check_bounds
 from semibandits.errors import (
     BadArgument,
     BadState,
-    BadWeights,
-    ContradictingFeedback,
-    EmptyFeasibleSet,
     SemiBanditError,
-    UncoveredItems,
-    UnknownDecision,
     Unsupported,
 )
 from semibandits.forks import ForkLock, cached_property
 from semibandits.inputs import Inputs, check_confidence
 from semibandits.probing import Span, probed
 from semibandits.problem import check_signs
+from semibandits.steps import Changes
 from semibandits.types import (
     Bounds,
     Decision,
@@ -52,7 +49,8 @@ class Learner:
     random draw (CombUCB1 makes none). `uncovered="ignore"` accepts items that no solution contains. With
     `feedback="bandit"` it is told only what a decision was worth as a whole: `tell(decision.id, sum)`.
 
-    Methods may be called from several threads. A call that raises an error has changed nothing.
+    Methods may be called from several threads. A call that raises has changed nothing, also where a signal handler
+    raised in its midst (Ctrl-C).
 
     >>> import semibandits as sb
     >>> learner = Learner(sb.sets.TopK(4, 2), sb.policies.CombUCB1(), seed=7)
@@ -91,29 +89,18 @@ class Learner:
         self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
         check_feedback(check_policy(policy), self._feedback)
         self._agent = make_agent(feasible, policy, self._scale, seed=self._seed, uncovered=self._uncovered)
-        self._round = 0
-        self._pending = np.zeros(feasible.n_items, dtype=np.int64)
-        self._book = Book()
+        self._desk = Desk(self._agent, self._inputs, self._feedback)
+        self._book = self._desk.book
         self._lock = ForkLock()
+        self._changes = Changes(self._lock)
         self._saving = ForkLock()
+        self._files = state.Files()
 
     # Deciding
 
     def ask(self, available: Iterable[int | str] | NDArray[np.bool_] | None = None) -> Decision:
         """The next decision. `available` (items, labels or a mask) limits the choice this once."""
-        with self._lock:
-            exclude = None if available is None else self._inputs.unavailable(available)
-            try:
-                items, initial, note = self._agent.choose(self._round + 1, self._pending, exclude)
-            except UncoveredItems as error:
-                raise UncoveredItems(error.items, self._inputs.names(error.items), error.searched) from None
-            except EmptyFeasibleSet as error:
-                raise EmptyFeasibleSet(f"nothing feasible can be made of what is available: {error}") from error
-            self._round += 1
-            items.setflags(write=False)
-            record = Record(self._round, items, initial, note)
-            self._count_pending(items, 1)
-            return self._decision(self._book.add(record), record)
+        return self._changes.make(self._desk.choose, self._desk.asking, available)
 
     def tell(self, id: str, weights: ArrayLike | Feedback) -> int:
         """Takes in what the items of a decision were worth, and returns how many of these weights were new.
@@ -122,86 +109,14 @@ class Learner:
         later. With `feedback="bandit"` it is one number, their sum. Feedback may come late, in any order, and again:
         a repeat changes nothing, a contradiction is an error.
         """
-        with self._lock:
-            record = self._book.find(id)
-            if record.cancelled:
-                raise UnknownDecision(f"decision {id} was cancelled")
-            if self._feedback == "bandit":
-                return self._tell_sum(id, record, self._inputs.sum(weights, record.items.size))
-            pairs = self._inputs.by_name(weights, record.items)
-            if pairs is not None:
-                items, values = pairs
-                order = np.argsort(items)
-                items, values = items[order], values[order]
-                found = record.positions(id, items, self._inputs)
-                positions = found if record.items.size else None
-            else:
-                items, values = record.items, self._inputs.weights(weights, record.items)
-                positions = None
-            if positions is not None or record.weights is not None:
-                return self._tell_part(id, record, np.arange(items.size) if positions is None else positions, values)
-            self._learn(record, items, values)
-            record.weights = values
-            self._book.finish(id)
-            return items.size
-
-    def _tell_part(self, id: str, record: Record, positions: NDArray[np.int64], values: Weights) -> int:
-        """Feedback on some of a decision's items, or on items that may have had theirs."""
-        told = record.told()
-        fresh = np.isnan(told[positions])
-        wrong = ~fresh & (told[positions] != values)
-        if wrong.any():
-            at = positions[np.argmax(wrong)]
-            raise ContradictingFeedback(
-                f"item {self._inputs.names(record.items[[at]])[0]} of decision {id} already has the weight {told[at]}, "
-                f"got {values[np.argmax(wrong)]}"
-            )
-        positions, values = positions[fresh], values[fresh]
-        if positions.size:
-            self._learn(record, record.items[positions], values, positions)
-            told[positions] = values
-            record.weights = told
-        if id in self._book.outstanding and not np.isnan(told).any():
-            self._book.finish(id)
-        return positions.size
-
-    def _tell_sum(self, id: str, record: Record, sum: float) -> int:
-        if record.weights is not None:
-            if record.weights[0] != sum:
-                raise ContradictingFeedback(f"decision {id} already has the sum {record.weights[0]}, got {sum}")
-            return 0
-        assert isinstance(self._agent, PolicyAgent)
-        x = self._scale.sum_to_unit(sum, record.items.size)
-        self._agent.learn_sum(record.round, record.items, x, record.note)
-        record.weights = np.array([sum])
-        self._book.finish(id)
-        return 1
-
-    def _learn(self, record: Record, items: Items, values: Weights, positions: NDArray[np.int64] | None = None) -> None:
-        note, size, policy = record.note, record.items.size, self._agent.policy
-        if positions is not None and isinstance(policy, Policy):
-            if policy.feedback == "bandit" and positions.size < size:
-                raise BadWeights(f"{policy!r} learns from the sum of all {size} weights, got {positions.size} of them")
-            if isinstance(note, np.ndarray) and note.shape[:1] == record.items.shape:
-                note = note[positions]
-        self._agent.learn(record.round, items, self._scale.to_unit(values), record.initial, note)
-        self._count_pending(items, -1)
-
-    def _count_pending(self, items: Items, change: int) -> None:
-        if not self._agent.initialised:  # nobody asks afterwards
-            self._pending[items] += change
+        return self._changes.make(self._desk.read, self._desk.telling, id, weights)
 
     def cancel(self, id: str) -> None:
         """Gives up waiting for a decision's feedback; what it has had stays learned, what comes later is refused.
 
         Harmless where nothing is left to wait for.
         """
-        with self._lock:
-            record = self._book.find(id)
-            if id in self._book.outstanding:
-                record.cancelled = True
-                self._count_pending(record.waiting(), -1)
-                self._book.finish(id)
+        return self._changes.make(self._desk.find, self._desk.cancelling, id)
 
     def observe(self, items: Iterable[int | str] | Feedback, weights: ArrayLike | None = None) -> None:
         """Takes in observations made elsewhere, such as a log: a warm start.
@@ -209,12 +124,7 @@ class Learner:
         `items` and `weights` are aligned and an item may occur any number of times; or one mapping. Items seen here
         need no initialisation.
         """
-        with self._lock:
-            if self._feedback == "bandit":
-                raise Unsupported("observe() takes weights of items, and this learner has feedback='bandit'")
-            numbers, values = self._inputs.observations(items, weights)
-            if numbers.size:
-                self._agent.learn_logged(self._round, numbers, self._scale.to_unit(values))
+        return self._changes.make(self._desk.read_log, self._desk.observing, items, weights)
 
     # What was learned
 
@@ -231,7 +141,7 @@ class Learner:
     @property
     def round(self) -> int:
         """The number of decisions so far."""
-        return self._round
+        return self._desk.round
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -247,14 +157,14 @@ class Learner:
         """
         with self._lock:
             means = self._expected()
-            means = self._means(unseen=np.nan) if means is None else means
+            means = self._agent.means(unseen=np.nan) if means is None else means
             estimates: Weights = np.clip(self._scale.from_unit(means), *self._bounds)
             return estimates
 
     def scores(self) -> Weights:
         """U_t(e) for the next round: optimistic weights, or optimistic (low) costs."""
         with self._lock:
-            return np.array(self._scale.from_unit(self._agent.scores(self._round + 1)), dtype=np.float64)
+            return np.array(self._scale.from_unit(self._agent.scores(self._desk.round + 1)), dtype=np.float64)
 
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Confidence intervals of the items' mean weights, shape (n_items, 2).
@@ -265,11 +175,8 @@ class Learner:
         """
         check_confidence(confidence)
         with self._lock:
-            counts = self._agent.stats[0]
-            some = np.maximum(counts, 1.0)
-            radius = np.sqrt(np.log(2.0 * some * (some + 1.0) / (1.0 - confidence)) / (2.0 * some))
-            radius = (self._bounds[1] - self._bounds[0]) * np.where(counts > 0.0, radius, np.inf)
-            middle = self._scale.from_unit(self._means(unseen=0.0))
+            radius = (self._bounds[1] - self._bounds[0]) * self._agent.radii(confidence)
+            middle = self._scale.from_unit(self._agent.means(unseen=0.0))
             ends: Weights = np.stack((middle - radius, middle + radius), axis=1)
             return np.clip(ends, *self._bounds)
 
@@ -281,7 +188,7 @@ class Learner:
                 raise Unsupported(
                     f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
                 )
-            means = self._means(unseen=0.0) if means is None else np.clip(means, 0.0, 1.0)
+            means = self._agent.means(unseen=0.0) if means is None else np.clip(means, 0.0, 1.0)
             return solve(self._feasible, self._scale.for_oracle(means))
 
     def _expected(self) -> Weights | None:
@@ -293,25 +200,24 @@ class Learner:
     def outstanding(self) -> list[Decision]:
         """The decisions that wait for feedback, oldest first."""
         with self._lock:
-            return [self._decision(id, record) for id, record in self._book.outstanding.items()]
-
-    def _means(self, unseen: float) -> Weights:
-        counts, sums = self._agent.stats[0], self._agent.stats[1]
-        return np.where(counts > 0.0, sums / np.maximum(counts, 1.0), unseen)
+            return [self._desk.decision(id, record) for id, record in self._book.outstanding.items()]
 
     # Keeping
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything to a JSON file with a checksum; an older file is replaced whole or not at all."""
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes everything to a JSON file with a checksum; an older file is replaced whole or not at all.
+
+        A file that this learner has neither loaded nor written, as it is now, is replaced with `overwrite=True` only.
+        """
         with self._saving:  # what was saved last is what stays
-            state.write(path, self._snapshot())
+            self._files.write(path, self._snapshot(), overwrite)
 
     def _snapshot(self) -> state.SavedLearner:
         with self._lock:
             return state.SavedLearner(
                 name=self._book.name,
                 seed=self._seed,
-                round=self._round,
+                round=self._desk.round,
                 n_items=self._feasible.n_items,
                 max_size=self._feasible.max_size,
                 sense=self._sense,
@@ -349,7 +255,7 @@ class Learner:
             raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
         if policy is not None:
             check_policy(policy)
-        saved = state.read(path)
+        saved, head = state.read(path)
         try:
             match = matching.match(saved, feasible, labels, same_items)
             saving.check_fits(saved, feasible)
@@ -368,26 +274,21 @@ class Learner:
             learner._restore(saved if match.order is None else matching.renumbered(saved, match.order, learner._agent))
         except (SemiBanditError, TypeError, ValueError, OverflowError) as error:
             raise BadState(f"{path} cannot be loaded: {error}") from error
+        learner._files.know(path, head)
         return learner
 
     def _restore(self, saved: state.SavedLearner) -> None:
         saving.restore_agent(self._agent, saved, self._inputs)
-        self._round = saved.round
+        self._desk.round = saved.round
         self._book.restore(saved, self._inputs)
         for record in self._book.outstanding.values():
             saving.check_note(self._agent, record)
-            self._count_pending(record.waiting(), 1)
+        self._desk.wait_again()
 
     @cached_property
     def _fingerprint(self) -> list[str]:
         """By which the set is known again."""
         return matching.fingerprint_of(self._feasible, Span.of(self._sense, self._bounds), self._probes)
-
-    # Bookkeeping
-
-    def _decision(self, id: str, record: Record) -> Decision:
-        labels = tuple(self._inputs.names(record.items)) if self.labels else ()
-        return Decision(id, record.round, record.items, labels)
 
     _repr_html_ = showing.learner_html
 
@@ -397,4 +298,4 @@ class Learner:
         )
 
     def __repr__(self) -> str:
-        return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._round})"
+        return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._desk.round})"

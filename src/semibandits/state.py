@@ -11,14 +11,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.errors import BadArgument, BadState, Unsupported
+from semibandits.errors import BadArgument, BadState, FileChanged, Unsupported
 from semibandits.files import NoPlainFile, read_file, replace_file
+from semibandits.sharing import alone, read_head
 from semibandits.sizes import memory
 
 FORMAT = "semibandits.learner"
-VERSION = 2
-READ = (1, 2)
-"""In files of version 1 there is no fingerprint."""
+VERSION = 3
+"""In files of version 1 there is no fingerprint, in those of version 2 no epoch."""
+HEAD = 160
+"""So many bytes at the beginning of a file tell it from any other: its checksum is among them."""
 MOST_BYTES = 2**32
 """A larger file is not read, nor one that takes more than a quarter of the memory."""
 DAMAGE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
@@ -54,6 +56,7 @@ class SavedDecision(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     initial: bool
     cancelled: bool
     note: SavedArray | None = None
+    epoch: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")] = ""
 
 
 class SavedRound(msgspec.Struct, forbid_unknown_fields=True):
@@ -96,16 +99,58 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     learner: msgspec.Raw
 
 
-def write(path: str | os.PathLike[str], learner: SavedLearner) -> None:
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    body = msgspec.json.encode(learner)
-    file = _File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body))
-    replace_file(target, msgspec.json.encode(file))
+class Files:
+    """The files that a learner has loaded or written, by real path: what they begin with."""
+
+    def __init__(self) -> None:
+        self._heads: dict[Path, tuple[bytes, ...]] = {}
+
+    def know(self, path: str | os.PathLike[str], head: bytes) -> None:
+        self._heads[_real(path)] = (head,)
+
+    def write(self, path: str | os.PathLike[str], learner: SavedLearner, overwrite: bool) -> None:
+        """Replaces a file that is known, or any."""
+        target = _real(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
+        body = msgspec.json.encode(learner)
+        data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
+        known = self._heads.get(target, ())
+        alone(target.parent, lambda: self._replace(target, data, known, overwrite))
+        self._heads[target] = (data[:HEAD],)
+
+    def _replace(self, target: Path, data: bytes, known: tuple[bytes, ...], overwrite: bool) -> None:
+        if not overwrite:
+            _check_known(target, known)
+        self._heads[target] = (*known, data[:HEAD])  # one of these is there if we are interrupted
+        replace_file(target, data)
 
 
-def read(path: str | os.PathLike[str]) -> SavedLearner:
+def _real(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _check_known(target: Path, known: tuple[bytes, ...]) -> None:
+    """Raises where a file is there that others have written; an empty one has nothing to lose."""
+    try:
+        head = read_head(target, HEAD)
+    except FileNotFoundError:
+        return
+    except NoPlainFile as error:
+        raise FileChanged(f"{target} is there, and is no file that could be replaced") from error
+    if head and head not in known:
+        if not head.startswith(b'{"format":"%b"' % FORMAT.encode()):
+            what = "is no saved learner"
+        else:
+            what = "has changed since this learner loaded or saved it" if known else "is none this learner has seen"
+        raise FileChanged(
+            f"{target} {what}, and would be lost: load it, save to another path, or replace it with save(path, "
+            "overwrite=True)"
+        )
+
+
+def read(path: str | os.PathLike[str]) -> tuple[SavedLearner, bytes]:
+    """What a file holds, and what it begins with."""
     try:
         data = read_file(path, min(MOST_BYTES, memory() // 4))
     except NoPlainFile as error:
@@ -116,13 +161,12 @@ def read(path: str | os.PathLike[str]) -> SavedLearner:
         raise BadState(f"{path} is not a saved learner, or was cut short ({len(data)} bytes): {error}") from error
     if file.format != FORMAT:
         raise BadState(f"{path} holds {file.format!r:.100}, expected {FORMAT!r}")
-    if file.version not in READ:
-        known = " and ".join(map(str, READ))
-        raise BadState(f"{path} has version {file.version}; this release reads versions {known}")
+    if not 1 <= file.version <= VERSION:
+        raise BadState(f"{path} has version {file.version}; this release reads versions 1 to {VERSION}")
     if hashlib.sha256(bytes(file.learner)).hexdigest() != file.checksum:
         raise BadState(f"{path} was damaged or edited: its checksum does not match")
     try:
-        return msgspec.json.decode(file.learner, type=SavedLearner)
+        return msgspec.json.decode(file.learner, type=SavedLearner), data[:HEAD]
     except DAMAGE as error:
         raise BadState(f"{path} is not a saved learner: {error}") from error
 

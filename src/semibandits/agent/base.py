@@ -11,6 +11,7 @@ from semibandits import rng
 from semibandits.agent.scale import Scale
 from semibandits.answers import solve
 from semibandits.errors import BadArgument, UncoveredItems
+from semibandits.steps import Step, take
 from semibandits.types import FeasibleSet, Game, IndexPolicy, Init, Items, Note, Policy, Weights, check_choice
 
 Uncovered = Literal["error", "ignore"]
@@ -61,7 +62,15 @@ class Agent(ABC):
     def choose(
         self, round: int, pending: NDArray[np.int64] | None = None, exclude: Iterable[int] | None = None
     ) -> Choice:
-        """The solution for this round.
+        """The solution for this round, which is closed with it."""
+        choice = self.decide(round, pending, exclude)
+        take(self.closing(round))
+        return choice
+
+    def decide(
+        self, round: int, pending: NDArray[np.int64] | None = None, exclude: Iterable[int] | None = None
+    ) -> Choice:
+        """The solution for this round; nothing is changed that anybody sees.
 
         `pending` counts, for each item, the decisions whose feedback on it is outstanding; `exclude` are items that
         cannot be had this time.
@@ -73,6 +82,10 @@ class Agent(ABC):
                 return Choice(items, True)
         return self._decide(part, round)
 
+    def closing(self, round: int) -> list[Step]:
+        """What is to be done once this round is decided."""
+        return []
+
     @abstractmethod
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
         """By the policy itself."""
@@ -81,9 +94,33 @@ class Agent(ABC):
     def scores(self, round: int) -> Weights:
         """U_t on the policy's scale."""
 
-    @abstractmethod
     def learn(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> None:
         """Takes in the weights, scaled to [0, 1], of items chosen in that round (by Init or not)."""
+        take(self.learning(round, items, x, initial, note))
+
+    def learn_logged(self, round: int, items: Items, x: Weights) -> None:
+        """Takes in observations made elsewhere; an item may occur any number of times."""
+        take(self.learning_logged(round, items, x))
+
+    @abstractmethod
+    def learning(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> list[Step]:
+        """The steps of `learn`, worked out and not yet taken."""
+
+    @abstractmethod
+    def learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
+        """The steps of `learn_logged`."""
+
+    def means(self, unseen: float) -> Weights:
+        """Of the observations of each item, on the policy's scale."""
+        counts, sums = self.stats[0], self.stats[1]
+        return np.where(counts > 0.0, sums / np.maximum(counts, 1.0), unseen)
+
+    def radii(self, confidence: float) -> Weights:
+        """How far these are from the truth, at most, in all rounds at once; infinite for items never observed."""
+        counts = self.stats[0]
+        some = np.maximum(counts, 1.0)
+        radius = np.sqrt(np.log(2.0 * some * (some + 1.0) / (1.0 - confidence)) / (2.0 * some))
+        return np.where(counts > 0.0, radius, np.inf)
 
     def init_plan(self, rounds: int) -> list[Items]:
         """The solutions that Init will choose in its rounds, at most so many, if every one is observed at once.

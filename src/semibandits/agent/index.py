@@ -1,6 +1,7 @@
 """An index policy at work."""
 
 from collections.abc import Iterable
+from operator import setitem
 
 import numpy as np
 
@@ -10,7 +11,10 @@ from semibandits.agent.scale import Scale
 from semibandits.answers import solve
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.scoring import Scores
+from semibandits.steps import Step, take
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Note, Stats, Weights
+
+FLOAT = np.dtype(np.float64)
 
 
 class IndexAgent(Agent):
@@ -47,43 +51,54 @@ class IndexAgent(Agent):
         self._item_numbers = np.arange(feasible.n_items, dtype=np.uint64)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
-        items = solve(part, self.scale.for_oracle(self.scores(round)))
-        self._close(round)
-        return Choice(items, False)
+        return Choice(solve(part, self.scale.for_oracle(self.scores(round))), False)
 
-    def _close(self, round: int) -> None:
-        """Once this round is decided, the one that leaves the window is forgotten."""
-        self.latest = round
-        self._forget(round - self.policy.window)
+    def closing(self, round: int) -> list[Step]:
+        """The round that leaves the window is forgotten."""
+        if not self.policy.window:
+            return []
+        return [(setattr, self, "latest", round), *self._forgetting(round - self.policy.window, round)]
 
-    def _forget(self, old: int) -> None:
-        for items, x in self.recent.pop(old, ()):
-            before = tuple([row[items] for row in self._rows])
-            self._write(items, before, self.policy.forget(before, x, self.latest, self.params))
+    def _forgetting(self, old: int, latest: int) -> list[Step]:
+        parts = self.recent.get(old)
+        if parts is None:
+            return []
+        distinct = np.unique(np.concatenate([items for items, _ in parts]))
+        stats = [row[distinct] for row in self._rows]
+        for items, x in parts:
+            at = np.searchsorted(distinct, items)
+            after = self.policy.forget(tuple([row[at] for row in stats]), x, latest, self.params)
+            for row, values in zip(stats, after, strict=True):
+                row[at] = values
+        return [*self._writing(distinct, tuple(stats)), (self.recent.pop, old)]
 
     def scores(self, round: int) -> Weights:
         scores = self._score(round, self._key(self._policy_key, round))
         return scores if self.feasible.signed else np.minimum(scores, 1.0)
 
-    def learn(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> None:
+    def learning(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> list[Step]:
         if self.policy.window and round <= self.latest - self.policy.window:
-            return  # that round has left the window
+            return []  # that round has left the window
         overwrites = initial and self.init == "paper"
         if overwrites:  # of Init's observations of an item only that of the latest round stays
             newer = self.init_round[items] < round
             items, x = items[newer], x[newer]
-        before = tuple([row[items] for row in self._rows])
-        stats = self._without_older(round, items, before) if overwrites else before
-        key = self._key(self._feedback_key, round)
-        self._write(items, before, self.policy.observe(stats, x, round, key, self._item_numbers[items], self.params))
+        stats = tuple([row[items] for row in self._rows])
         if overwrites:
-            self.init_round[items] = round
-            self.init_x[items] = x
-        self._remember(round, items, x)
-
-    def _remember(self, round: int, items: Items, x: Weights) -> None:
+            stats = self._without_older(round, items, stats)
+        key = self._key(self._feedback_key, round)
+        after = self.policy.observe(stats, x, round, key, self._item_numbers[items], self.params)
+        steps = self._writing(items, after)
+        if overwrites:
+            steps += [(setitem, self.init_round, items, round), (setitem, self.init_x, items, x)]
         if self.policy.window:
-            self.recent.setdefault(round, []).append((items.copy(), x.copy()))
+            steps += self._remembering(round, [(items, x)])
+        return steps
+
+    def _remembering(self, round: int, parts: list[tuple[Items, Weights]]) -> list[Step]:
+        parts = [(items.copy(), x.copy()) for items, x in parts]
+        known = self.recent.get(round)
+        return [(setitem, self.recent, round, parts) if known is None else (known.extend, parts)]
 
     def _without_older(self, round: int, items: Items, stats: Stats) -> Stats:
         """Algorithm 2's ŵ(e) ← w_t(e): what Init observed of these items before is taken back."""
@@ -97,11 +112,9 @@ class IndexAgent(Agent):
             row[again] = values
         return without
 
-    def learn_logged(self, round: int, items: Items, x: Weights) -> None:
-        """Takes in observations made elsewhere; an item may occur any number of times."""
+    def learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
         distinct, which = np.unique(items, return_inverse=True)
-        before = tuple([row[distinct] for row in self._rows])
-        stats = tuple([row.copy() for row in before])
+        stats = tuple([row[distinct] for row in self._rows])
         above = self._key(self._feedback_key, 0)
         layers = in_layers(items)
         for number, layer in enumerate(layers, start=self.logged + 1):
@@ -111,16 +124,16 @@ class IndexAgent(Agent):
             after = self.policy.observe(tuple([row[at] for row in stats]), x[layer], round, key, numbers, self.params)
             for row, values in zip(stats, after, strict=True):
                 row[at] = values
-        self._write(distinct, before, stats)
-        for layer in layers:
-            self._remember(round, items[layer], x[layer])
-        self.logged += len(layers)
+        steps = self._writing(distinct, stats)
+        if self.policy.window:
+            steps += self._remembering(round, [(items[layer], x[layer]) for layer in layers])
+        return [*steps, (setattr, self, "logged", self.logged + len(layers))]
 
     def restore_window(self, latest: int, observed: Iterable[tuple[int, Items, Weights]]) -> None:
         """Takes over the observations that the statistics are made of; those beyond today's window are forgotten."""
         self.latest = latest
-        for round, items, x in observed:
-            self._remember(round, items, x)
+        for round, items, x in observed if self.policy.window else ():
+            take(self._remembering(round, [(items, x)]))
         parts = [part for parts in self.recent.values() for part in parts]
         items = np.concatenate([items for items, _ in parts] or [np.empty(0, dtype=np.int64)])
         counts = np.bincount(items, minlength=self.feasible.n_items)
@@ -130,17 +143,19 @@ class IndexAgent(Agent):
         if self.policy.window and not same:
             raise BadArgument("the observations of the window and the statistics contradict each other")
         for old in sorted(round for round in self.recent if round <= latest - self.policy.window):
-            self._forget(old)
+            take(self._forgetting(old, latest))
 
     def _key(self, above: int, number: int) -> int:
         return int(rng.below(above, number)) if self.policy.random else 0
 
-    def _write(self, items: Items, before: Stats, after: Stats) -> None:
-        """All of it or nothing."""
-        try:
-            for row, values in zip(self._rows, after, strict=True):
-                row[items] = values
-        except BaseException:
-            for row, values in zip(self._rows, before, strict=True):
-                row[items] = values
-            raise
+    def _writing(self, items: Items, after: Stats) -> list[Step]:
+        """These statistics of these items take the place of the old ones."""
+        steps: list[Step] = []
+        for row, values in zip(self._rows, after, strict=True):
+            if type(values) is np.ndarray and values.shape == items.shape and values.dtype is FLOAT:
+                steps.append((setitem, row, items, values))
+            else:  # it may not fit, which must not show later
+                numbers = np.empty(items.size)
+                numbers[:] = values
+                steps.append((setitem, row, items, numbers))
+        return steps

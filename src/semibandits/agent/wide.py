@@ -1,5 +1,6 @@
 """A policy that chooses whole solutions, at work."""
 
+from operator import setitem
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
 from semibandits.answers import check_answer
 from semibandits.errors import BadArgument, InfeasibleSolution, Unsupported
+from semibandits.steps import Step, take
 from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, check_choice, total
 
 
@@ -32,6 +34,7 @@ class PolicyAgent(Agent):
         if self.init != "optimistic" and (policy.needs_note or policy.feedback == "bandit" or self.init == "paper"):
             raise Unsupported(f"{policy!r} has init={self.init!r}, but cannot learn from what it did not choose")
         self.stats = np.zeros((2, feasible.n_items))
+        self._rows = tuple(self.stats)
         self.state: State = policy.start(self.game, feasible)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
@@ -51,19 +54,26 @@ class PolicyAgent(Agent):
     def scores(self, round: int) -> Weights:
         return self.policy.scores(self.state, self.feasible, round, int(rng.below(self._policy_key, round)))
 
-    def learn(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> None:
+    def learning(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> list[Step]:
         told = np.array([total(x, slice(None))]) if self.policy.feedback == "bandit" else x
-        self.state = self._learned(self.state, round, items, told, note, int(rng.below(self._feedback_key, round)))
-        self.stats[0, items] += 1.0
-        self.stats[1, items] += x
+        state = self._learned(self.state, round, items, told, note, int(rng.below(self._feedback_key, round)))
+        counts, sums = self._rows
+        return [
+            (setattr, self, "state", state),
+            (setitem, counts, items, counts[items] + 1.0),
+            (setitem, sums, items, sums[items] + x),
+        ]
 
     def learn_sum(self, round: int, items: Items, x: float, note: Note) -> None:
-        """The same where nothing but the sum is known."""
-        key = int(rng.below(self._feedback_key, round))
-        self.state = self._learned(self.state, round, items, np.array([x]), note, key)
+        """Takes in the sum alone, where nothing else is known."""
+        take(self.learning_sum(round, items, x, note))
 
-    def learn_logged(self, round: int, items: Items, x: Weights) -> None:
-        """Takes in observations made elsewhere; an item may occur any number of times."""
+    def learning_sum(self, round: int, items: Items, x: float, note: Note) -> list[Step]:
+        key = int(rng.below(self._feedback_key, round))
+        state = self._learned(self.state, round, items, np.array([x]), note, key)
+        return [(setattr, self, "state", state)]
+
+    def learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
         if self.policy.needs_note or self.policy.feedback == "bandit":
             raise Unsupported(
                 f"{self.policy!r} learns from its own decisions only: it must know the chance that each item had"
@@ -75,10 +85,16 @@ class PolicyAgent(Agent):
         for number, layer in enumerate(layers, start=self.logged + 1):
             order = layer[np.argsort(items[layer])]
             state = self._learned(state, round, items[order], x[order], None, int(rng.below(key, number)))
-        self.state = state
-        np.add.at(self.stats[0], items, 1.0)
-        np.add.at(self.stats[1], items, x)
-        self.logged += len(layers)
+        distinct, which = np.unique(items, return_inverse=True)
+        counts, sums = (row[distinct] for row in self._rows)
+        np.add.at(counts, which, 1.0)
+        np.add.at(sums, which, x)
+        return [
+            (setattr, self, "state", state),
+            (setitem, self._rows[0], distinct, counts),
+            (setitem, self._rows[1], distinct, sums),
+            (setattr, self, "logged", self.logged + len(layers)),
+        ]
 
     def _learned(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
         after = self.policy.learn(state, self.feasible, round, items, x, note, key)

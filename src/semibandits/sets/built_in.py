@@ -144,9 +144,11 @@ class LiveOracle:
 
     def _plain(self, w: Weights) -> Items:
         function = self._solver.function
-        out, data, numbers, integers = self._lists
+        out, data, numbers, integers = lists = self._lists
         began = time.perf_counter()
+        vars(self).pop("_lists", None)  # what a signal handler interrupts is not used again
         size = function(w.tolist(), out, data, numbers, integers)
+        self._lists = lists
         self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
         return np.array(out[:size], dtype=np.int64)
 
