@@ -1,6 +1,7 @@
 """The compiled engine: one policy on one problem, a block of runs at a time."""
 
 import contextlib
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -103,8 +104,8 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
     )
 
 
-_COMPARED: set[Kernel] = set()
-"""Those that did the same as the plain loop, in this process."""
+_COMPARED: "weakref.WeakSet[Callable[..., int]]" = weakref.WeakSet()
+"""Machine code that did the same as the plain loop, in this process."""
 
 
 class Engine:
@@ -189,9 +190,9 @@ class Engine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._kernel not in _COMPARED:
+        if self._code not in _COMPARED:
             self._compare()
-            _COMPARED.add(self._kernel)
+            _COMPARED.add(self._code)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""

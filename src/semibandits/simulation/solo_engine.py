@@ -1,6 +1,7 @@
 """The compiled engine for policies written as moves: one run after the other."""
 
 import contextlib
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +20,8 @@ from semibandits.types import Policy, State
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 MOST_COMPARED = 500
 
-_COMPARED: set[tuple[Any, ...]] = set()
-"""Those that did the same as the plain loop, in this process."""
+_COMPARED: "weakref.WeakSet[Callable[..., int]]" = weakref.WeakSet()
+"""Machine code that did the same as the plain loop, in this process."""
 
 
 class SoloEngine:
@@ -76,10 +77,9 @@ class SoloEngine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        kernel = tuple(self._bindings.values())
-        if kernel not in _COMPARED:
+        if self._code not in _COMPARED:
             self._compare()
-            _COMPARED.add(kernel)
+            _COMPARED.add(self._code)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
