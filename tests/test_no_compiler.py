@@ -3,9 +3,11 @@
 import logging
 import math
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from semibandits import Learner, moves, policies, scoring, sets
 from semibandits.kept import Kept, Recent
 from semibandits.kernel import live
+from semibandits.kernel.interrupts import held_back
 from semibandits.sets import built_in
 
 SCRIPT = """
@@ -217,3 +220,53 @@ def test_ctrl_c_while_it_compiles(game: str, monkeypatch: pytest.MonkeyPatch) ->
     assert interruptions == 1
     assert len(asked) > 1
     assert seen == expected
+
+
+class TimeIsUp(Exception):
+    """What a user's handler of a signal may raise."""
+
+
+def times_up(number: int, frame: Any) -> None:
+    raise TimeIsUp
+
+
+@pytest.fixture
+def handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, times_up)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("fresh", "handler")
+def test_the_compiler_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would not bear it; what a handler raises is no failure of the compiler."""
+    done = []
+
+    def interrupted(function: Any, bindings: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        done.append(function)
+        return lambda w, out, *others: 0
+
+    monkeypatch.setattr(live, "bound", interrupted)
+    with pytest.raises(TimeIsUp):
+        live.agreeing(plainly, {}, lambda code: True)
+    assert done == [plainly]
+    assert len(live._PLAIN) == 0
+    assert signal.getsignal(signal.SIGINT) is times_up
+
+
+@pytest.mark.usefixtures("handler")
+def test_errors_pass_through_and_other_threads_are_left_alone() -> None:
+    with pytest.raises(ZeroDivisionError), held_back():
+        raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is times_up
+    seen = []
+
+    def work() -> None:
+        with held_back():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [times_up]

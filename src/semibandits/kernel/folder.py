@@ -103,13 +103,12 @@ def _wanted() -> Path:
         if not folder.is_absolute():
             raise Refused(f"SEMIBANDITS_CACHE must be an absolute path, got {named!r:.200}")
         return folder
-    usual = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    if usual.parts[0] != "~" and not usual.is_absolute():  # to be ignored, says the XDG specification
-        usual = Path("~/.cache")
-    folder = usual.expanduser() / "semibandits"
-    if not folder.is_absolute():
+    usual = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not usual.is_absolute():  # to be ignored, says the XDG specification
+        usual = Path("~/.cache").expanduser()
+    if not usual.is_absolute():
         raise Refused(f"the home folder must be an absolute path, got {os.environ.get('HOME')!r:.200}")
-    return folder
+    return usual / "semibandits"
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from typing import Any
 from semibandits import forks
 from semibandits.errors import Unsupported
 from semibandits.kernel import folder
+from semibandits.kernel.interrupts import held_back
 
 
 @functools.cache
@@ -166,7 +167,7 @@ def load_numba() -> None:
 @functools.cache
 def _no_numba() -> str:
     """Why it cannot be imported; "": it can. One that failed is not tried again."""
-    with IMPORTING:
+    with held_back(), IMPORTING:
         try:
             import numba
             import numba.extending

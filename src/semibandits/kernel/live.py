@@ -7,6 +7,7 @@ from typing import Any
 from semibandits.errors import Unsupported
 from semibandits.kept import Recent
 from semibandits.kernel.compiler import bound
+from semibandits.kernel.interrupts import held_back
 
 MOST_REMEMBERED = 1_000
 
@@ -27,16 +28,18 @@ def agreeing(
     key = (function, *bindings.items())
     if key in _PLAIN:
         return None
-    try:
-        code = bound(function, bindings)
-        if agrees(code):
-            return code
-        _say(f"{function.__name__}() does not do the same as machine code")
-    except Unsupported as error:  # there is no compiler
-        _say(str(error))
-    except Exception as error:
-        _say(f"{function.__name__}() cannot be compiled ({type(error).__name__}: {error!s:.200})")
-    _PLAIN[key] = True
+    with held_back():
+        try:
+            code = bound(function, bindings)
+            if agrees(code):
+                return code
+            why = f"{function.__name__}() does not do the same as machine code"
+        except Unsupported as error:  # there is no compiler
+            why = str(error)
+        except Exception as error:
+            why = f"{function.__name__}() cannot be compiled ({type(error).__name__}: {error!s:.200})"
+        _PLAIN[key] = True
+    _say(why)
     return None
 
 

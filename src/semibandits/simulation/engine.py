@@ -11,6 +11,7 @@ from semibandits import rng
 from semibandits.agent import IndexAgent
 from semibandits.forks import cached_property
 from semibandits.kernel import LANES, bound, foreign, score_of
+from semibandits.kernel.interrupts import held_back
 from semibandits.kernel.tuples import loader, storer
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
@@ -182,10 +183,11 @@ class Engine:
     def compile(self) -> None:
         """Or finds the machine code of an earlier process."""
         state = self._begin(0)
-        try:
-            self._play(state, 1, 0)
-        except Exception as error:
-            raise not_compiled(error) from error
+        with held_back():
+            try:
+                self._play(state, 1, 0)
+            except Exception as error:
+                raise not_compiled(error) from error
 
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""

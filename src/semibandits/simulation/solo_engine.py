@@ -11,6 +11,7 @@ from semibandits import rng
 from semibandits.agent import PolicyAgent
 from semibandits.forks import cached_property
 from semibandits.kernel import bound, foreign
+from semibandits.kernel.interrupts import held_back
 from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
 from semibandits.simulation import loop, solo
 from semibandits.simulation.parts import INDEX, Cannot, facts, in_chunks, keep, most_rounds, not_compiled, world
@@ -69,10 +70,11 @@ class SoloEngine:
 
     def compile(self) -> None:
         """Or finds the machine code of an earlier process."""
-        try:
-            self._play(*self._begin(0), 1, 0)
-        except Exception as error:
-            raise not_compiled(error) from error
+        with held_back():
+            try:
+                self._play(*self._begin(0), 1, 0)
+            except Exception as error:
+                raise not_compiled(error) from error
 
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
