@@ -20,7 +20,7 @@ def held_back() -> Iterator[None]:
     came: list[tuple[int, Any]] = []
     try:
         if threading.current_thread() is threading.main_thread():
-            for number in signal.valid_signals():
+            for number in map(int, signal.valid_signals()):
                 if callable(handler := signal.getsignal(number)):
                     with contextlib.suppress(ValueError):  # in an interpreter within another
                         signal.signal(number, lambda number, frame: came.append((number, frame)))
