@@ -5,7 +5,9 @@ Machine code is kept beside pytest's own cache, for all workers and the next run
 Campaigns say at the end, in a line each, what they tried and what broke.
 """
 
+import getpass
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from semibandits.kernel.folder import cache_folder
+
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
 
 os.environ["SEMIBANDITS_CACHE"] = str(Path(__file__).parent.parent / ".pytest_cache" / "code")
+if cache_folder() is None:  # the group can write to where this lies
+    os.environ["SEMIBANDITS_CACHE"] = str(Path(tempfile.gettempdir()) / f"semibandits-tests-{getpass.getuser()}")
 
 CAMPAIGN = "campaign"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from semibandits.kernel.internals import cache_folder
+from semibandits.kernel.folder import cache_folder
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = """

@@ -1,19 +1,25 @@
 """Compiling a plain function without writing it twice."""
 
+import gc
 import math
+import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from semibandits.kept import Recent
 from semibandits.kernel import (
     LANES,
     betaincinv,
     bound,
     compiled,
+    compiler,
     internals,
     lane_loops,
+    ln,
     log,
     lowest_bit,
     maths,
@@ -24,6 +30,7 @@ from semibandits.kernel import (
     word,
     xlogy,
 )
+from semibandits.simulation import engine, solo_engine
 from semibandits.types import Scalar
 
 OFFSET = 3.0
@@ -216,3 +223,85 @@ def calls_itself(x: Scalar) -> Scalar:
 def test_functions_that_call_themselves() -> None:
     with pytest.raises(TypeError, match="calls itself"):
         compiled(calls_itself)
+
+
+# What is kept
+
+
+def times(factor: float) -> Callable[..., Any]:
+    def product(x: Scalar) -> Scalar:
+        return x * factor
+
+    return product
+
+
+@pytest.fixture
+def five(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing had been compiled yet, and but five pieces of machine code were kept."""
+    monkeypatch.setattr(compiler, "_ALIVE", weakref.WeakValueDictionary())
+    monkeypatch.setattr(compiler, "_KEPT", Recent(5))
+    monkeypatch.setattr(compiler, "_MADE", set())
+
+
+@pytest.mark.usefixtures("five")
+def test_few_kernels_are_kept() -> None:
+    """Those asked for last; what somebody holds is never made twice."""
+    held = compiled(times(0.5))
+    made = [weakref.ref(compiled(times(float(factor)))) for factor in range(1, 13)]
+    gc.collect()
+    assert [code() is not None for code in made] == [False] * 7 + [True] * 5
+    assert (len(compiler._KEPT), len(compiler._ALIVE)) == (5, 6)
+    assert compiled(times(8.0)) is made[7]()
+    assert compiled(times(0.5)) is held
+    for factor in (20.0, 21.0, 22.0):
+        compiled(times(factor))
+    gc.collect()
+    assert [code() is not None for code in made] == [False] * 7 + [True] + [False] * 4
+
+
+def test_an_experiment_of_sixty_policies_compiles_nothing_twice() -> None:
+    """In blocks of two widths."""
+    assert compiler._KEPT._most >= 120
+    assert isinstance(engine._COMPARED, weakref.WeakSet)
+    assert isinstance(solo_engine._COMPARED, weakref.WeakSet)
+
+
+@pytest.mark.usefixtures("five")
+def test_what_is_made_again_has_another_name_and_does_the_same() -> None:
+    """What came from the disk never leaves the linker."""
+    first = compiled(ln)
+    answer, name, gone = first(2.5), first.__name__, weakref.ref(first)
+    del first
+    for factor in range(1, 6):
+        compiled(times(float(factor)))
+    gc.collect()
+    assert gone() is None
+    again = compiled(ln)
+    assert again.__name__ != name
+    assert again(2.5) == answer == ln(2.5)
+
+
+@pytest.mark.usefixtures("five")
+def test_threads_are_given_the_same_machine_code() -> None:
+    barrier, got = threading.Barrier(4), []
+
+    def ask() -> None:
+        barrier.wait(60)
+        got.extend(compiled(times(float(factor))) for factor in range(5))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(got)) == 5
+    assert len(got) == 20
+
+
+def test_what_the_compiler_works_with_is_freed() -> None:
+    """llvmlite had it wrong, and lost most of the memory of every kernel."""
+    internals.load_numba()
+    from llvmlite.binding import ffi, newpassmanagers
+
+    for kind in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
+        assert kind._dispose is not ffi.ObjectRef._dispose

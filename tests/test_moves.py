@@ -99,6 +99,7 @@ def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 2
                 assert [array.tobytes() for array in a] == [array.tobytes() for array in b]
                 assert [array.tobytes() for array in state] == before or late is None
                 state, before = a, [array.tobytes() for array in a]
+    assert {code is None for code in machine._codes.values()} == {False}
 
 
 SOON = (("FPL", "costs"), ("COMBAND", "listed"))

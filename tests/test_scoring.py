@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, policies, scoring, sets
+from semibandits.kept import Recent
+from semibandits.kernel import live
 from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
 
 ITEMS = 40
@@ -95,7 +97,8 @@ def test_a_compiler_that_cannot_is_not_used(trouble: str, monkeypatch: pytest.Mo
             raise TypeError("no such thing")
         return lambda stats, c, key, p, out: out.fill(0.5)
 
-    monkeypatch.setattr(scoring, "bound", bound)
+    monkeypatch.setattr(live, "bound", bound)
+    monkeypatch.setattr(live, "_PLAIN", Recent(10))
     scores = fresh(policies.KLUCB())
     first = scores(7, 0)
     np.testing.assert_array_equal(first, scores(7, 0))

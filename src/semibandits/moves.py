@@ -5,6 +5,7 @@ whole simulations are compiled around it. Both give the same bits where nothing 
 `semibandits.kernel` and the random numbers of `semibandits.draws` is used.
 """
 
+import copy
 import time
 import weakref
 from abc import abstractmethod
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 
 from semibandits.answers import solve
 from semibandits.forks import ForkLock
-from semibandits.kept import Kept
-from semibandits.kernel import bound, is_ours, placeholder
+from semibandits.kept import Kept, Recent
+from semibandits.kernel import is_ours, placeholder
+from semibandits.kernel.live import agreeing
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
 
 PATIENCE = 0.5
@@ -132,7 +134,7 @@ def substituted(function: Any, bound_to: Mapping[Any, Any]) -> Any:
 class LiveMoves:
     """A policy's moves on one set: plain Python at first, machine code in the end."""
 
-    _spent: ClassVar[dict[Any, float]] = {}
+    _spent: ClassVar[Recent[Any, float]] = Recent(1_000)
     """Seconds, by text: of all policies together."""
 
     def __init__(self, moves: Moves, feasible: FeasibleSet, patience: float | None = None) -> None:
@@ -146,6 +148,7 @@ class LiveMoves:
         self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
         self._plain = {text: substituted(text, self._plainly()) for text in (moves.choose, moves.learn)}
         self._codes: dict[Any, Any] = {}
+        """Machine code, by text; None: it stays plain Python."""
         self._lock = ForkLock(self._begin_anew)
 
     def _begin_anew(self) -> None:
@@ -178,30 +181,56 @@ class LiveMoves:
 
     def _run(self, text: Callable[..., Any], *arguments: Any) -> Any:
         """The text; the last of its arguments are key, data and work."""
+        code = self._codes.get(text)
+        if code is not None:
+            return _called(code, arguments)
+        if not self._compilable or text in self._codes:
+            return self._run_plainly(text, arguments)
         token = (text, self.moves.score, None if self._solver is None else self._solver.function)
-        if not self._compilable or self._spent.get(token, 0.0) < self._limit:
-            began = time.perf_counter()
-            with np.errstate(all="ignore"):
-                result = self._plain[text](*arguments)
-            self._spent[token] = self._spent.get(token, 0.0) + time.perf_counter() - began
-            return result
-        if text not in self._codes:
-            self._codes[text] = bound(text, bindings(self.moves, self._solver))
-        *first, key, data, work = arguments
-        return self._codes[text](*first, np.uint64(key), data, work)
+        if self._spent.get(token, 0.0) >= self._limit:
+            return self._go_over(text, arguments)
+        began = time.perf_counter()
+        result = self._run_plainly(text, arguments)
+        self._spent[token] = self._spent.get(token, 0.0) + time.perf_counter() - began
+        return result
+
+    def _run_plainly(self, text: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        with np.errstate(all="ignore"):
+            return self._plain[text](*arguments)
+
+    def _go_over(self, text: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """To machine code, if it does the same; this once both are at work."""
+        *first, data, work = arguments
+        others = (*copy.deepcopy(first), data, copy.deepcopy(work))
+        result = self._run_plainly(text, arguments)
+
+        def same(code: Callable[..., Any]) -> bool:
+            return _called(code, others) == result and _equal(_told(arguments, result), _told(others, result))
+
+        self._codes[text] = agreeing(text, bindings(self.moves, self._solver), same)
+        return result
 
     def _plainly(self) -> dict[Any, Any]:
         def scores_by_numpy(state: State, out: Weights, round: int, key: int, data: Arrays) -> None:
             score_one = self.moves.score
             assert score_one is not None
-            if is_ours(score_one) and self._spent.get(score_one, 0.0) > self._limit:  # the oracle has no text, then
-                if score_one not in self._codes:
-                    self._codes[score_one] = bound(score_each, {score: score_one})
-                self._codes[score_one](state, out, round, np.uint64(key), data)
+            code = self._codes.get(score_one)
+            if code is not None:
+                code(state, out, round, np.uint64(key), data)
                 return
             began = time.perf_counter()
             out[:] = score_one(state, round, key, self._numbers, data)
-            self._spent[score_one] = self._spent.get(score_one, 0.0) + time.perf_counter() - began
+            if score_one in self._codes or not is_ours(score_one):
+                return
+            spent = self._spent[score_one] = self._spent.get(score_one, 0.0) + time.perf_counter() - began
+            if spent > self._limit:  # the oracle has no text, then
+
+                def same(code: Callable[..., Any]) -> bool:
+                    other = np.empty_like(out)
+                    code(state, other, round, np.uint64(key), data)
+                    return np.array_equal(other, out, equal_nan=True)
+
+                self._codes[score_one] = agreeing(score_each, {score: score_one}, same)
 
         def best_by_oracle(weights: Weights, out: Items, work: Any) -> int:
             feasible = self._set()
@@ -211,6 +240,23 @@ class LiveMoves:
             return items.size
 
         return {score_items: scores_by_numpy, best_of: best_by_oracle}
+
+
+def _called(code: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    *first, key, data, work = arguments
+    return code(*first, np.uint64(key), data, work)
+
+
+def _told(arguments: tuple[Any, ...], size: int | None) -> list[NDArray[Any]]:
+    """What a text has written: the state and, if it has chosen so many items, these and their notes."""
+    state, items, note = arguments[0], arguments[1], arguments[2]
+    if size is None:
+        return list(state)
+    return [*state, items[:size], note[:size] if note.size == items.size else note]
+
+
+def _equal(some: list[NDArray[Any]], others: list[NDArray[Any]]) -> bool:
+    return all(np.array_equal(one, other, equal_nan=True) for one, other in zip(some, others, strict=True))
 
 
 _LIVE: Kept[Kept[LiveMoves]] = Kept()

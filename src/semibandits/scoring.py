@@ -5,7 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semibandits.kernel import bound, is_ours, placeholder
+from semibandits.kept import Kept
+from semibandits.kernel import is_ours, placeholder
+from semibandits.kernel.live import agreeing
 from semibandits.kernel.tuples import loader
 from semibandits.rng import below
 from semibandits.types import Clock, IndexPolicy, Params, Weights
@@ -38,7 +40,7 @@ class Scores:
     Both ways give the same bits. Only formulas of this package are compiled, whose machine code is kept on disk.
     """
 
-    _spent: ClassVar[dict[Any, float]] = {}
+    _spent: ClassVar[Kept[float]] = Kept()
     """Seconds, by formula: of all agents together."""
 
     def __init__(self, policy: IndexPolicy, params: Params, stats: Weights) -> None:
@@ -52,7 +54,7 @@ class Scores:
     def __call__(self, round: int, key: int) -> Weights:
         clock = self._policy.clock(round, key, self._params)
         if self._code is not None:
-            return self._compiled(clock, key)
+            return self._compiled(self._code, clock, key)
         began = time.perf_counter()
         scores = self._plain(clock, key)
         if self._compilable:
@@ -81,21 +83,19 @@ class Scores:
                 scores[again] = self._policy.score(stats, clock, other_key, self._numbers[again], self._params)
         return scores
 
-    def _compiled(self, clock: Clock, key: int) -> Weights:
+    def _compiled(self, code: Any, clock: Clock, key: int) -> Weights:
         out = np.empty(self._numbers.size)
         numbers = tuple([float(number) for number in clock])
-        self._code(self._stats[:, :, None], numbers, np.uint64(key), self._params, out)
+        code(self._stats[:, :, None], numbers, np.uint64(key), self._params, out)
         return out
 
     def _compile(self, clock: Clock, key: int, expected: Weights) -> None:
         """Goes over to machine code, if it does the same."""
-        self._compilable = False
         policy = self._policy
         bindings = {score: type(policy).score, load: loader(len(self._rows)), REDRAWS: policy.redraws}
-        try:
-            self._code = bound(score_items, bindings)
-            same = np.array_equal(self._compiled(clock, key), expected, equal_nan=True)
-        except Exception:  # the compiler failed: then it is NumPy
-            same = False
-        if not same:
-            self._code = None
+
+        def same(code: Any) -> bool:
+            return np.array_equal(self._compiled(code, clock, key), expected, equal_nan=True)
+
+        self._code = agreeing(score_items, bindings, same)
+        self._compilable = False

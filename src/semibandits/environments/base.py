@@ -96,7 +96,7 @@ class Independent(Environment):
         """The weight of this item at a uniform number u."""
 
 
-@functools.cache
+@functools.lru_cache
 def _drawing(quantile: Callable[..., Scalar], grouped: bool) -> DrawFunction:
     def own_coin(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
         return quantile(uniform(key, item), item, tables)

@@ -10,6 +10,7 @@ every policy, set and environment. The number of lanes, `LANES`, is such a place
 import functools
 import math
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CellType, FunctionType, ModuleType
@@ -18,10 +19,26 @@ from typing import Any
 import numpy as np
 
 from semibandits.digest import digest
+from semibandits.forks import ForkLock
+from semibandits.kept import Recent
 from semibandits.kernel import internals, maths
 
 PACKAGE = f"{Path(__file__).parent.parent}{os.sep}"
 SPECIAL_FUNCTIONS = (maths.betaincinv, maths.ndtri_exp, maths.xlogy)
+PRIMITIVES = (
+    maths.lowest_bit,
+    maths.to_bits,
+    maths.from_bits,
+    maths.where,
+    maths.sqrt,
+    maths.log,
+    maths.word,
+    maths.as_word,
+    maths.as_index,
+)
+KNOWN = frozenset((*PRIMITIVES, *SPECIAL_FUNCTIONS))
+MOST_KEPT = 128
+"""Pieces of machine code that are kept though nobody holds them: those that were asked for last."""
 
 
 class _Lanes(int):
@@ -83,20 +100,16 @@ def _primitives() -> dict[Any, Any]:
 
         return types.float64(types.int64), generate
 
-    return {
-        maths.lowest_bit: lowest_bit,
-        maths.to_bits: to_bits,
-        maths.from_bits: from_bits,
-        maths.where: where,
-        maths.sqrt: math.sqrt,
-        maths.log: math.log,
-        maths.word: np.uint64,
-        maths.as_word: np.uint64,
-        maths.as_index: np.int64,
-    }
+    twins = (lowest_bit, to_bits, from_bits, where, math.sqrt, math.log, np.uint64, np.uint64, np.int64)
+    return dict(zip(PRIMITIVES, twins, strict=True))
 
 
-_RESULTS: dict[str, Any] = {}
+_LOCK = ForkLock()
+_ALIVE: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
+"""All machine code that anybody holds, by token."""
+_KEPT: Recent[str, Any] = Recent(MOST_KEPT)
+_MADE: set[str] = set()
+"""The tokens of what may have come from the disk before."""
 
 
 class _Compiler:
@@ -115,12 +128,16 @@ class _Compiler:
 
     def result(self, function: Any) -> Any:
         """The compiled function; the same one again if nothing that it is made of has changed."""
-        if self.token not in _RESULTS:
-            result = self._compile(function)
-            if self.ours:
-                internals.keep_on_disk(result, self.token)
-            _RESULTS.setdefault(self.token, result)
-        return _RESULTS[self.token]
+        internals.load_numba()
+        with _LOCK:
+            result = _ALIVE.get(self.token)
+            if result is None:
+                result = _ALIVE[self.token] = self._compile(function)
+                if self.ours and self.token not in _MADE:
+                    internals.keep_on_disk(result, self.token)
+                    _MADE.add(self.token)
+            _KEPT[self.token] = result
+        return result
 
     def _examine(self, function: Any) -> None:
         """Writes down what the function is made of."""
@@ -157,8 +174,9 @@ class _Compiler:
         names = {name: self._twin(value) for name, value in self._globals(function).items()}
         cells = tuple(CellType(self._twin(value)) for value in self._cells(function))
         # The linker takes functions of the same name to be the same, so what it is made of is part of a function's
-        # name: machine code from the cache may have been made in any process.
-        name = f"{function.__name__}_{self.token[:16]}"
+        # name: machine code from the cache may have been made in any process. It never leaves the linker, so what is
+        # made again has another name.
+        name = f"{function.__name__}_{self.token[:16]}{'_again' * (self.token in _MADE)}"
         twin = FunctionType(
             function.__code__, {**function.__globals__, **names}, name, function.__defaults__, cells or None
         )
@@ -204,7 +222,7 @@ def is_ours(function: Any) -> bool:
 
 def _is_primitive(value: Any) -> bool:
     try:
-        return value in _primitives() or value in SPECIAL_FUNCTIONS
+        return value in KNOWN
     except (TypeError, ValueError):  # it has no hash, or is an array
         return False
 

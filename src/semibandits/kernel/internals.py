@@ -14,14 +14,15 @@ Both promises must be *true*: only functions whose innermost loops are all lane 
 import contextlib
 import functools
 import hashlib
-import os
-import secrets
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from semibandits import forks
+from semibandits.errors import Unsupported
+from semibandits.kernel import folder
+from semibandits.kernel.interrupts import held_back
 
 
 @functools.cache
@@ -29,7 +30,7 @@ def lane_pipeline() -> Any:
     """The compiler class to hand to njit as `pipeline_class`; None where this numba does not let us."""
     try:
         return _lane_pipeline()
-    except (ImportError, AttributeError):
+    except (ImportError, AttributeError, Unsupported):
         return None
 
 
@@ -150,14 +151,28 @@ IMPORTING = forks.awaited(threading.RLock())
 """Held while numba is imported."""
 
 
-@functools.cache
 def load_numba() -> None:
-    """Imports what we use of it, one thread at a time. Forks wait for that, and until nobody compiles: a child that is
-    forked meanwhile could never compile."""
-    with IMPORTING:
-        import numba
-        import numba.extending
+    """Imports what we use of it, one thread at a time; raises `Unsupported` where nothing can be compiled.
 
+    Forks wait for that, and until nobody compiles: a child that is forked meanwhile could never compile.
+    """
+    if why := _no_numba():
+        raise Unsupported(why)
+    from numba import config
+
+    if config.DISABLE_JIT:
+        raise Unsupported("numba is told not to compile (NUMBA_DISABLE_JIT)")
+
+
+@functools.cache
+def _no_numba() -> str:
+    """Why it cannot be imported; "": it can. One that failed is not tried again."""
+    with held_back(), IMPORTING:
+        try:
+            import numba
+            import numba.extending
+        except Exception as error:
+            return f"numba cannot be imported ({type(error).__name__}: {error!s:.200})"
         with contextlib.suppress(ImportError, AttributeError):
             import numba.core.caching
             import numba.core.compiler
@@ -175,24 +190,19 @@ def load_numba() -> None:
                     forks.awaited(one._lock)
             forks.awaited(global_compiler_lock._lock)
             forks.awaited(ffi.lib._lock._lock)
+        _free_pass_managers()
+    return ""
 
 
-def cache_folder() -> Path | None:
-    """Where machine code is kept: the folder named by SEMIBANDITS_CACHE, else the user's cache; None: nowhere.
+def _free_pass_managers() -> None:
+    """Mends a leak of llvmlite (seen in 0.50): its pass managers inherit a `_dispose` that does nothing before the one
+    that frees them, which lost about six megabytes with every kernel."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from llvmlite.binding import ffi, newpassmanagers
 
-    Loading machine code means running it, so a folder that others can write to is not used.
-    """
-    named = os.environ.get("SEMIBANDITS_CACHE")
-    try:
-        usual = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "semibandits"
-        folder = Path(named or usual).expanduser()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        status = folder.stat()
-    except (OSError, RuntimeError):
-        return None
-    if os.name == "posix" and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-        return None
-    return folder
+        for kind in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
+            if kind._dispose is ffi.ObjectRef._dispose:
+                kind._dispose = newpassmanagers.NewPassManager._dispose
 
 
 def keep_on_disk(dispatcher: Any, token: str) -> None:
@@ -202,11 +212,11 @@ def keep_on_disk(dispatcher: Any, token: str) -> None:
     file. numba's own `cache=True` knows a function by its file and line, so that it never finds functions put together
     at run time, and may find stale ones.
     """
-    folder = cache_folder()
-    if folder is None:
+    place = folder.cache_folder()
+    if place is None:
         return
     with contextlib.suppress(ImportError, AttributeError):
-        dispatcher._cache = _keyed_cache()(folder, token)
+        dispatcher._cache = _keyed_cache()(place, token)
 
 
 @functools.cache
@@ -223,21 +233,21 @@ def _keyed_cache() -> Any:
     versions = (numba.__version__, llvmlite.__version__, sys.version_info[:3])
 
     class KeyedCache(_Cache):  # type: ignore[misc]
-        def __init__(self, folder: Path, token: str) -> None:
-            self._folder, self._token = folder, token
+        def __init__(self, place: Path, token: str) -> None:
+            self._place, self._token = place, token
 
         @property
         def cache_path(self) -> str:
-            return str(self._folder)
+            return str(self._place)
 
-        def _path(self, signature: Any, codegen: Any) -> Path:
+        def _name(self, signature: Any, codegen: Any) -> str:
             key = repr((self._token, str(signature), codegen.magic_tuple(), versions))
-            return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()}.code"
+            return f"{hashlib.sha256(key.encode()).hexdigest()}.code"
 
         def load_overload(self, signature: Any, context: Any) -> Any:
             context.refresh()
             try:
-                data = self._path(signature, context.codegen()).read_bytes()
+                data = folder.read(self._place, self._name(signature, context.codegen()))
                 checksum, code = data[:32], data[32:]
                 if hashlib.sha256(code).digest() != checksum:
                     return None
@@ -248,13 +258,8 @@ def _keyed_cache() -> Any:
         def save_overload(self, signature: Any, result: Any) -> None:
             try:
                 code = dumps(result._reduce())
-                path = self._path(signature, result.codegen)
-                beside = path.with_suffix(f".{secrets.token_hex(8)}")
-                try:
-                    beside.write_bytes(hashlib.sha256(code).digest() + code)
-                    beside.replace(path)
-                finally:
-                    beside.unlink(missing_ok=True)
+                name = self._name(signature, result.codegen)
+                folder.write(self._place, name, hashlib.sha256(code).digest() + code)
             except Exception:  # a full disk, a read-only one, something that cannot be pickled: no cache then
                 return
 

@@ -46,7 +46,7 @@ def approximate(
     )
 
 
-@functools.cache
+@functools.lru_cache
 def _text(fill: Callable[..., Any], take: Callable[..., Any], solve: Callable[..., Any]) -> Callable[..., Any]:
     def choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> int:
         counts, sums, facts = state

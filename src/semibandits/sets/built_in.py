@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits.answers import check_weights
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 from semibandits.forks import ForkLock, cached_property
-from semibandits.kernel import compiled
+from semibandits.kept import Kept
+from semibandits.kernel.live import agreeing
 from semibandits.sets.base import check_restriction, restriction, scaled_down
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
@@ -117,13 +118,14 @@ class Restrictable(BuiltIn):
 class LiveOracle:
     """An oracle's text (see `types.Solver`) for one set, live: plain Python on lists at first, machine code in the end.
 
-    Both give the same answers. Compiling costs a second or two, once on a machine; it is left until the plain text has
-    cost `PATIENCE`, so that little use needs no compiler.
+    Both give the same answers; machine code that does not, or cannot be had, is not used. Compiling costs a second or
+    two, once on a machine; it is left until the plain text has cost `PATIENCE`, so that little use needs no compiler.
     """
 
-    _spent: ClassVar[dict[Any, float]] = {}
+    _spent: ClassVar[Kept[float]] = Kept()
     """Seconds, by function: of all sets together."""
-    _codes: ClassVar[dict[Any, Any]] = {}
+    _codes: ClassVar[Kept[Any]] = Kept()
+    """Machine code, by function; None: it stays plain Python."""
 
     def __init__(self, solver: Solver, max_size: int) -> None:
         self._solver = solver
@@ -136,11 +138,22 @@ class LiveOracle:
             if self._spent.get(function, 0.0) < PATIENCE:
                 return self._plain(w)
             if function not in self._codes:
-                self._codes[function] = compiled(function)
-            out, numbers, integers = self._work
-            size = self._codes[function](w, out, self._solver.data, numbers, integers)
-            items: Items = out[:size].copy()
-            return items
+                return self._go_over(w)
+            code = self._codes[function]
+            return self._plain(w) if code is None else self._compiled(code, w)
+
+    def _go_over(self, w: Weights) -> Items:
+        """To machine code, if it does the same; this once both are at work."""
+        items = self._plain(w)
+        function = self._solver.function
+        self._codes[function] = agreeing(function, {}, lambda code: np.array_equal(self._compiled(code, w), items))
+        return items
+
+    def _compiled(self, code: Any, w: Weights) -> Items:
+        out, numbers, integers = self._work
+        size = code(w, out, self._solver.data, numbers, integers)
+        items: Items = out[:size].copy()
+        return items
 
     def _plain(self, w: Weights) -> Items:
         function = self._solver.function

@@ -283,7 +283,7 @@ def _compose(blocks: tuple[FeasibleSet, ...], texts: list[Solver]) -> Solver:
     )
 
 
-@functools.cache
+@functools.lru_cache
 def _all_blocks(kinds: tuple[_Kind, ...]) -> Callable[..., Any]:
     solve_block = _one_of(kinds, 0)
 

@@ -1,6 +1,7 @@
 """The compiled engine: one policy on one problem, a block of runs at a time."""
 
 import contextlib
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from semibandits import rng
 from semibandits.agent import IndexAgent
 from semibandits.forks import cached_property
 from semibandits.kernel import LANES, bound, foreign, score_of
+from semibandits.kernel.interrupts import held_back
 from semibandits.kernel.tuples import loader, storer
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
@@ -103,8 +105,8 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
     )
 
 
-_COMPARED: set[Kernel] = set()
-"""Those that did the same as the plain loop, in this process."""
+_COMPARED: "weakref.WeakSet[Callable[..., int]]" = weakref.WeakSet()
+"""Machine code that did the same as the plain loop, in this process."""
 
 
 class Engine:
@@ -181,17 +183,18 @@ class Engine:
     def compile(self) -> None:
         """Or finds the machine code of an earlier process."""
         state = self._begin(0)
-        try:
-            self._play(state, 1, 0)
-        except Exception as error:
-            raise not_compiled(error) from error
+        with held_back():
+            try:
+                self._play(state, 1, 0)
+            except Exception as error:
+                raise not_compiled(error) from error
 
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._kernel not in _COMPARED:
+        if self._code not in _COMPARED:
             self._compare()
-            _COMPARED.add(self._kernel)
+            _COMPARED.add(self._code)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""

@@ -1,6 +1,7 @@
 """The compiled engine for policies written as moves: one run after the other."""
 
 import contextlib
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from semibandits import rng
 from semibandits.agent import PolicyAgent
 from semibandits.forks import cached_property
 from semibandits.kernel import bound, foreign
+from semibandits.kernel.interrupts import held_back
 from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
 from semibandits.simulation import loop, solo
 from semibandits.simulation.parts import INDEX, Cannot, facts, in_chunks, keep, most_rounds, not_compiled, world
@@ -19,8 +21,8 @@ from semibandits.types import Policy, State
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 MOST_COMPARED = 500
 
-_COMPARED: set[tuple[Any, ...]] = set()
-"""Those that did the same as the plain loop, in this process."""
+_COMPARED: "weakref.WeakSet[Callable[..., int]]" = weakref.WeakSet()
+"""Machine code that did the same as the plain loop, in this process."""
 
 
 class SoloEngine:
@@ -68,18 +70,18 @@ class SoloEngine:
 
     def compile(self) -> None:
         """Or finds the machine code of an earlier process."""
-        try:
-            self._play(*self._begin(0), 1, 0)
-        except Exception as error:
-            raise not_compiled(error) from error
+        with held_back():
+            try:
+                self._play(*self._begin(0), 1, 0)
+            except Exception as error:
+                raise not_compiled(error) from error
 
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        kernel = tuple(self._bindings.values())
-        if kernel not in _COMPARED:
+        if self._code not in _COMPARED:
             self._compare()
-            _COMPARED.add(kernel)
+            _COMPARED.add(self._code)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
