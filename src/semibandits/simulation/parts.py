@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from semibandits.agent import Agent
 from semibandits.kernel import foreign
 from semibandits.simulation import block as text
+from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task
 from semibandits.types import up_to_date
 
@@ -32,6 +33,8 @@ def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
     draw = form(environment, "drawing", "weights")
     if draw is None:
         raise Cannot(f"{environment!r} draws its weights in Python")
+    if not isinstance(environment.tables, tuple | list):
+        raise Cannot(f"{environment!r} has tables that are no tuple of arrays, but {type(environment.tables).__name__}")
     for table in environment.tables:
         kind = table.dtype if isinstance(table, np.ndarray) else type(table).__name__
         if kind not in TABLE_TYPES:
@@ -61,6 +64,7 @@ def facts(task: Task, agent: Agent) -> text.Facts:
         init_items=items,
         init_before=np.concatenate(before),
         scale=(*problem.bounds, task.sign),
+        limits=loop.limits(problem.bounds),
     )
 
 
