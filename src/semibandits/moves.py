@@ -172,8 +172,9 @@ class LiveMoves:
             out, note, work = self._room
             size = self._run(self.moves.choose, state, out, note, round, key, self.moves.data, work)
             if not (isinstance(size, int | np.integer) and 0 <= size <= out.size):
+                name = getattr(self.moves.choose, "__name__", "choose")
                 raise InfeasibleSolution(
-                    f"{self.moves.choose.__name__}() must return how many items it wrote, 0 to {out.size}, got {size!r:.100}"
+                    f"{name}() must return how many items it wrote, 0 to {out.size}, got {size!r:.100}"
                 )
             kept = note if self.moves.note == "all" else note[:size]
             return out[:size].copy(), None if self.moves.note == "none" else kept.copy()

@@ -42,10 +42,7 @@ class PolicyAgent(Agent):
             raise BadArgument(f"choose() of {self.policy!r} must return (items, note), got {choice!r:.200}")
         items, note = choice
         if not (self._trusted and part.verified and ours(part)):
-            try:
-                answer = check_answer(items, part.n_items, part.max_size)
-            except InfeasibleSolution as error:
-                raise InfeasibleSolution(f"{self.policy!r} chose {items!r:.200}: {error}") from None
+            answer = check_answer(items, part.n_items, part.max_size, f"choose() of {self.policy!r}")
             if not part.contains(answer):
                 raise InfeasibleSolution(f"{self.policy!r} chose {answer.tolist()!r:.200}, which is not feasible")
             if list(items) != answer.tolist():  # its note is in another order

@@ -41,9 +41,7 @@ RANDOM, REDRAWS, GLANCES, WINDOW, CLIPS = (
 OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
     placeholder(name) for name in ("OVERWRITES", "RAGGED", "REALISED", "DRIFTS", "RECORDS")
 )
-USERS_CODE, USERS_ORACLE, USERS_WORLD = (
-    placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD")
-)
+USERS_CODE, USERS_ORACLE, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD"))
 """Whether any of the functions, the oracle, the environment is not of this package, so that it is watched."""
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
@@ -245,7 +243,16 @@ def _learn(
 
 
 def _draw_each(
-    round: int, chosen: Any, keys: Any, tables: Any, facts: Facts, weights: Any, missed: Any, trouble: Any, now: Any, odd: Any
+    round: int,
+    chosen: Any,
+    keys: Any,
+    tables: Any,
+    facts: Facts,
+    weights: Any,
+    missed: Any,
+    trouble: Any,
+    now: Any,
+    odd: Any,
 ) -> None:
     """What the chosen items weigh, and those of the optimum, where a user's function says so: looked at one by one."""
     n_items = facts.means.size - 1

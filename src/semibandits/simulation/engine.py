@@ -12,6 +12,7 @@ from semibandits.forks import cached_property
 from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.kernel.tuples import loader, storer
 from semibandits.origin import ours
+from semibandits.sets.lanes import answers
 from semibandits.simulation import block as text
 from semibandits.simulation import loop, solving
 from semibandits.simulation.parts import (
@@ -24,6 +25,7 @@ from semibandits.simulation.parts import (
     keep,
     most_rounds,
     not_compiled,
+    plain_failed,
     world,
 )
 from semibandits.simulation.task import Outcome, Task, Tick
@@ -213,8 +215,22 @@ class Engine:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
         if self._kernel not in _COMPARED:
+            if self._kernel.users_oracle and self._solver.in_lanes:
+                self._try_out()
             self._compare()
             _COMPARED.add(self._kernel)
+
+    def _try_out(self) -> None:
+        """A user's oracle in lanes, with checks of every index, which would cost too much later."""
+        feasible = self._task.problem.feasible
+        u: Any = rng.uniform(rng.key(0, 0, 1, rng.WORLD), np.arange(feasible.n_items * self.lanes, dtype=np.uint64))
+        weights = (u if feasible.signed else -u).reshape(feasible.n_items, self.lanes)
+        try:
+            for some in (weights, weights.round(), 0.0 * weights):
+                answers(self._solver, some, feasible.max_size, checked=True, lanes=self.lanes)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error!s:.200}"
+            raise Cannot(f"{self._culprits.oracle} was tried out in machine code, and raised {said}") from error
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
@@ -224,23 +240,25 @@ class Engine:
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]))
         agent = short.agent(run=0)
         try:
-            loop.play(short, 0, agent=agent)
+            plain = loop.play(short, 0, agent=agent)
         except Exception as error:
-            raise Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}") from error
+            raise plain_failed(error) from error
         other = Engine(short, lanes=self.lanes, pipeline=self._kernel.pipeline)
         state = other._begin(0)
         state.block.cursor[1] = 1
         played = 0
         with contextlib.suppress(Exception):  # whatever it is, it will come again
             played = other._play(state, 1, rounds)
-        if played > rounds and not np.array_equal(state.block.stats[:, :-1, 0], agent.stats, equal_nan=True):
+        same = np.array_equal(state.block.stats[:, :-1, 0], agent.stats, equal_nan=True)
+        same &= np.array_equal(state.block.curve[:, 0], plain.regret[0], equal_nan=True)
+        if played > rounds and not same:
             raise Cannot("machine code and the plain loop do not agree on the first rounds")
 
     def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | Fault | None:
         """Runs first_run, first_run + 1, ..., as many as asked, at most a block; None: to be played by the plain loop.
 
-        That is so where a score or a sum of scores is not finite: the plain loop knows what to do, or to say. A fault is
-        what a user's function has done.
+        That is so where a score or a sum of scores is not finite: the plain loop knows what to do, or to say. A fault
+        is what a user's function has done.
         """
         task = self._task
         state = self._begin(first_run, runs)

@@ -7,12 +7,10 @@ import numpy as np
 
 from semibandits import rng
 from semibandits.agent import IndexAgent, PolicyAgent
-from semibandits.answers import said
 from semibandits.errors import BadWeights, EndOfTable, SemiBanditError
 from semibandits.origin import ours
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.types import Bounds, Environment, Items, Weights, means_in, total
-
 
 ROUNDING = 1e-9
 
@@ -107,7 +105,7 @@ class World:
         except IndexError as error:
             if isinstance(error, SemiBanditError):
                 raise
-            raise EndOfTable(f"the weights of {self._environment!r} cannot be drawn: {said(error)}") from error
+            raise EndOfTable(f"the weights of {self._environment!r} cannot be drawn, IndexError: {error}") from error
         return self._checked("weighs", drawn, items)
 
     def means(self, round: int, items: Items) -> Weights:
@@ -125,7 +123,9 @@ class World:
     def _checked(self, what: str, numbers: Weights, items: Items) -> Weights:
         lowest, highest = self._limits or (-np.inf, np.inf)
         if np.shape(numbers) != items.shape or np.asarray(numbers).dtype.kind not in "fiu":
-            raise BadWeights(f"{self._environment!r} must give {items.size} numbers, one per item, got {numbers!r:.200}")
+            raise BadWeights(
+                f"{self._environment!r} must give {items.size} numbers, one per item, got {numbers!r:.200}"
+            )
         fine = (numbers >= lowest) & (numbers <= highest)
         if not fine.all():
             at = int(np.argmin(fine))

@@ -85,6 +85,12 @@ def not_compiled(error: Exception) -> Cannot:
     return Cannot(f"it cannot be compiled: {says}")
 
 
+def plain_failed(error: Exception) -> Cannot:
+    """In the rounds that are played in both ways at first: so there is nothing to be compiled."""
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    return Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}{notes}")
+
+
 def most_rounds(task: Task, lanes: int) -> int:
     """In one call of machine code, so that what is recorded of them stays small."""
     return max(1, TRACE_CELLS // (lanes * max(1, task.problem.max_size))) if task.record else task.horizon

@@ -27,10 +27,8 @@ SUM_OF_X, SUM_OF_WEIGHTS = placeholder("SUM_OF_X"), placeholder("SUM_OF_WEIGHTS"
 NOTE_OF_CHOSEN, REALISED, DRIFTS, RECORDS = (
     placeholder(name) for name in ("NOTE_OF_CHOSEN", "REALISED", "DRIFTS", "RECORDS")
 )
-USERS_CODE, USERS_ANSWERS, USERS_WORLD = (
-    placeholder(name) for name in ("USERS_CODE", "USERS_ANSWERS", "USERS_WORLD")
-)
-"""Whether any of the functions, the policy or the set, the environment is not of this package, so that it is watched."""
+USERS_CODE, USERS_ANSWERS, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ANSWERS", "USERS_WORLD"))
+"""Whether any of the functions, the policy or the set, the environment is a user's, so that it is watched."""
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
 

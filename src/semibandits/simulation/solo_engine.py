@@ -13,7 +13,17 @@ from semibandits.kernel import bound, foreign
 from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
 from semibandits.origin import ours
 from semibandits.simulation import loop, solo
-from semibandits.simulation.parts import INDEX, Cannot, facts, in_chunks, keep, most_rounds, not_compiled, world
+from semibandits.simulation.parts import (
+    INDEX,
+    Cannot,
+    facts,
+    in_chunks,
+    keep,
+    most_rounds,
+    not_compiled,
+    plain_failed,
+    world,
+)
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Watch
 from semibandits.types import Policy, State
@@ -107,7 +117,7 @@ class SoloEngine:
         try:
             loop.play(short, 0, agent=agent)
         except Exception as error:
-            raise Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}") from error
+            raise plain_failed(error) from error
         run, state, work = self._begin(0)
         run.cursor[1] = 1
         played = 0

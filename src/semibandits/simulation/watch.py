@@ -196,7 +196,9 @@ class Culprits(NamedTuple):
             return f"{self.answers} answered {block.chosen[:, lane].tolist()!r:.200} in machine code, {NO_ITEMS}"
         if 0 <= size <= len(items):
             return f"{self.answers} answered {items[:size]!r:.200} in machine code, {NO_ITEMS}"
-        return f"{self.answers} answered in machine code that it wrote {size} items, where there is room for {len(items)}"
+        return (
+            f"{self.answers} answered in machine code that it wrote {size} items, where there is room for {len(items)}"
+        )
 
     def _weighed(self, block: Any, kind: float) -> str:
         item, weight = block.odd.tolist()
