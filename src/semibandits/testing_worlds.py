@@ -85,9 +85,7 @@ def _check_compiled(environment: Environment, round: int, keys: list[int], drawn
     own = ours(environment)
     for item in range(min(environment.n_items, 5)):
         for row, key in enumerate(keys):
-            x = compiled(draw, checked=not own)(
-                round, np.uint64(key), np.uint64(item), environment.tables
-            )
+            x = compiled(draw, checked=not own)(round, np.uint64(key), np.uint64(item), environment.tables)
             demand(x == drawn[row, item], f"draw() compiled gives {x}, plain {drawn[row, item]}, for item {item}")
         if mean is not None:
             x = compiled(mean, checked=not own)(round, np.uint64(item), environment.tables)
