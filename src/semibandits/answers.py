@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from semibandits.errors import BadWeights, InfeasibleSolution, OracleFailed, SemiBanditError
 from semibandits.indexed import check_order
+from semibandits.origin import ours
 from semibandits.types import FeasibleSet, Items, Weights, up_to_date
 
 
@@ -58,23 +59,23 @@ def within(items: Items | None, n_items: int) -> bool:
     return items is not None and (items.size == 0 or (items[0] >= 0 and items[-1] < n_items))
 
 
-def check_answer(items: Any, n_items: int, max_size: int) -> Items:
-    """An oracle's answer as items; a named error where it is no set of known items or a too large one."""
+def check_answer(items: Any, n_items: int, max_size: int, who: str = "the oracle") -> Items:
+    """An oracle's or a policy's answer as items; a named error where it is no set of known items or a too large one."""
     ordered = as_items(items)
     if ordered is None:
-        raise InfeasibleSolution(f"the oracle must return distinct integers, got {items!r:.200}")
+        raise InfeasibleSolution(f"{who} must return distinct integers, got {items!r:.200}")
     if not within(ordered, n_items):
         raise InfeasibleSolution(
-            f"the oracle returned an unknown item in {ordered.tolist()!r:.200}; items are 0 to {n_items - 1}"
+            f"{who} returned an unknown item in {ordered.tolist()!r:.200}; items are 0 to {n_items - 1}"
         )
     if ordered.size > max_size:
-        raise InfeasibleSolution(f"the oracle returned {ordered.size} items, more than max_size={max_size}")
+        raise InfeasibleSolution(f"{who} returned {ordered.size} items, more than max_size={max_size}")
     return ordered.copy()  # the solver may use its array again
 
 
 def solve(feasible: FeasibleSet, weights: Weights) -> Items:
     """The oracle's answer, checked. What learners and problems call instead of `argmax`."""
-    if feasible.verified:
+    if feasible.verified and ours(feasible):
         return feasible.argmax(weights)
     weights = check_weights(weights, feasible.n_items)
     try:

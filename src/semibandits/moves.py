@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.answers import solve
+from semibandits.errors import InfeasibleSolution
 from semibandits.forks import ForkLock
 from semibandits.kept import Kept, Recent
 from semibandits.kernel import is_ours, placeholder
 from semibandits.kernel.live import agreeing
+from semibandits.origin import ours
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
 
 PATIENCE = 0.5
@@ -61,6 +63,17 @@ def best_by_text(weights: Any, out: Any, work: Any) -> Any:
     return oracle(weights, out, work[3], work[4], work[5])
 
 
+def best_of_users(weights: Any, out: Any, work: Any) -> Any:
+    """The same where the set is a user's, so that who reads the answer need not fear for it."""
+    size = oracle(weights, out, work[3], work[4], work[5])
+    if not 0 <= size <= len(out):
+        raise ValueError("the set's oracle must say how many items it wrote, at most max_size")
+    for k in range(size):
+        if not (0 <= out[k] < len(weights) and (k == 0 or out[k - 1] < out[k])):
+            raise ValueError("the set's oracle must write items of the set, ascending")
+    return size
+
+
 def score_each(state: Any, out: Any, round: int, key: Any, data: Any) -> None:
     for item in range(len(out)):
         out[item] = score(state, round, key, np.uint64(item), data)
@@ -92,13 +105,13 @@ def make_room(moves: Moves, feasible: FeasibleSet, solver: Solver | None) -> Roo
     return Room(np.zeros(feasible.max_size, dtype=np.int64), np.zeros(size), own)
 
 
-def bindings(moves: Moves, solver: Solver | None) -> dict[Any, Any]:
-    """For the compiler."""
+def bindings(moves: Moves, solver: Solver | None, trusted: bool = True) -> dict[Any, Any]:
+    """For the compiler. `trusted`: the set is ours, and so its oracle."""
     bound_to: dict[Any, Any] = {}
     if moves.score is not None:
         bound_to |= {score_items: score_each, score: moves.score}
     if moves.solves and solver is not None:
-        bound_to |= {best_of: best_by_text, oracle: solver.function}
+        bound_to |= {best_of: best_by_text if trusted else best_of_users, oracle: solver.function}
     return bound_to
 
 
@@ -143,7 +156,8 @@ class LiveMoves:
         self._set = weakref.ref(feasible)  # which keeps this, as long as it lives
         self._solver = oracle_text(feasible) if moves.solves else None
         texts = [moves.choose, moves.learn, *filter(None, (moves.score, self._solver and self._solver.function))]
-        self._compilable = all(map(is_ours, texts)) and (self._solver is not None or not moves.solves)
+        own_set = self._solver is not None and ours(feasible)
+        self._compilable = all(map(is_ours, texts)) and (own_set or not moves.solves)
         self._begin_anew()
         self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
         self._plain = {text: substituted(text, self._plainly()) for text in (moves.choose, moves.learn)}
@@ -160,6 +174,11 @@ class LiveMoves:
         with self._lock:  # the work space is shared
             out, note, work = self._room
             size = self._run(self.moves.choose, state, out, note, round, key, self.moves.data, work)
+            if not (isinstance(size, int | np.integer) and 0 <= size <= out.size):
+                name = getattr(self.moves.choose, "__name__", "choose")
+                raise InfeasibleSolution(
+                    f"{name}() must return how many items it wrote, 0 to {out.size}, got {size!r:.100}"
+                )
             kept = note if self.moves.note == "all" else note[:size]
             return out[:size].copy(), None if self.moves.note == "none" else kept.copy()
 
@@ -167,7 +186,8 @@ class LiveMoves:
         after = copied(state)
         told = np.zeros(0) if note is None else np.array(note, dtype=np.float64)
         with self._lock:
-            self._run(self.moves.learn, after, items, x, told, round, key, self.moves.data, self._room.work)
+            own = (items.copy(), x.copy(), told)  # the text may write into what it is given
+            self._run(self.moves.learn, after, *own, round, key, self.moves.data, self._room.work)
         return after
 
     def scores(self, state: State, round: int, key: int) -> Weights:
@@ -264,7 +284,7 @@ _LIVE: Kept[Kept[LiveMoves]] = Kept()
 
 
 class Moved(Policy):
-    """A policy that is written as moves."""
+    """A policy that is written as moves. What a user's own chooses is checked, `verified` or not."""
 
     verified = True
 

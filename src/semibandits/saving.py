@@ -11,6 +11,7 @@ from semibandits.book import Record
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import Inputs
 from semibandits.moves import Moved, remade
+from semibandits.origin import ours
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Policy, Weights
 
 
@@ -99,7 +100,7 @@ def _restore_state(agent: PolicyAgent, saved: state.SavedLearner) -> None:
     if expected != found:
         raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
     names = getattr(agent.state, "_fields", ("",) * len(arrays))
-    if agent.policy.verified and not all(
+    if ours(agent.policy) and not all(
         name == "facts" or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
     ):
         raise BadArgument("the state must be finite")
@@ -117,12 +118,12 @@ def check_note(agent: IndexAgent | PolicyAgent, record: Record) -> None:
         expected = None
     elif isinstance(policy, Moved) and (moves := policy.moves(agent.feasible)) is not None:
         expected = {"none": None, "chosen": record.items.shape, "all": (agent.feasible.n_items,)}[moves.note]
-    elif policy.needs_note and (policy.verified or found is None):
+    elif policy.needs_note and (ours(policy) or found is None):
         expected = record.items.shape + (found or ())[1:]
     if found != expected:
         raise BadArgument(f"the note of the decision of round {record.round} should have shape {expected}, got {found}")
-    ours = isinstance(policy, Policy) and policy.verified and note is not None
-    if ours and (note.dtype != np.float64 or not np.isfinite(note).all()):
+    made_here = isinstance(policy, Policy) and ours(policy) and note is not None
+    if made_here and (note.dtype != np.float64 or not np.isfinite(note).all()):
         raise BadArgument(f"the note of the decision of round {record.round} must be finite numbers")
 
 

@@ -26,6 +26,8 @@ class Solver(NamedTuple):
     chosen[k, lane], ascending, padded with n_items; `score_of(view, item, lane)` of `semibandits.kernel` gives scores,
     each of which it reads `once` or more often. It adds 0·score of *every* item to trouble[lane], which so becomes NaN
     where one is not finite; what it then chooses does not matter. `work` is what `make_work(lanes)` returned.
+
+    A user's function is checked: its answers, and for one run every index.
     """
 
     function: Callable[..., Any]

@@ -10,6 +10,7 @@ from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
 from semibandits.answers import check_answer
 from semibandits.errors import BadArgument, InfeasibleSolution, Unsupported
+from semibandits.origin import ours
 from semibandits.steps import Step, take
 from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, check_choice, total
 
@@ -36,14 +37,15 @@ class PolicyAgent(Agent):
         self.stats = np.zeros((2, feasible.n_items))
         self._rows = tuple(self.stats)
         self.state: State = policy.start(self.game, feasible)
+        self._trusted = policy.verified and ours(policy)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
         choice: Any = self.policy.choose(self.state, part, round, int(rng.below(self._policy_key, round)))
         if not (isinstance(choice, tuple) and len(choice) == 2):
             raise BadArgument(f"choose() of {self.policy!r} must return (items, note), got {choice!r:.200}")
         items, note = choice
-        if not (self.policy.verified and part.verified):
-            answer = check_answer(items, part.n_items, part.max_size)
+        if not (self._trusted and part.verified and ours(part)):
+            answer = check_answer(items, part.n_items, part.max_size, f"choose() of {self.policy!r}")
             if not part.contains(answer):
                 raise InfeasibleSolution(f"{self.policy!r} chose {answer.tolist()!r:.200}, which is not feasible")
             if list(items) != answer.tolist():  # its note is in another order

@@ -11,7 +11,7 @@ import functools
 import math
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import CellType, FunctionType, ModuleType
 from typing import Any
@@ -115,12 +115,15 @@ _MADE: set[str] = set()
 class _Compiler:
     """Compiles a function, and all it calls, under bindings."""
 
-    def __init__(self, function: Callable[..., Any], bindings: Mapping[Any, Any], lanes: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], bindings: Mapping[Any, Any], lanes: bool, checked: Collection[Any]
+    ) -> None:
+        self._checked = frozenset(checked)
         self._bound = {id(name): value for name, value in bindings.items()}
         self._pipeline = internals.lane_pipeline() if lanes else None
         self._made_of: list[object] = [self._pipeline is not None, _kernel()]
         self._seen: dict[FunctionType, int] = {}
-        self._done: dict[FunctionType, Any] = {}
+        self._done: dict[tuple[FunctionType, bool], Any] = {}
         self.ours = True
         """Whether all functions belong to this package."""
         self._examine(function)
@@ -148,6 +151,8 @@ class _Compiler:
             return
         self._seen[function] = len(self._seen)
         self.ours &= is_ours(function)
+        if function in self._checked:
+            self._made_of.append("checked")
         self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__, _has_lane_loops(function)]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
@@ -161,22 +166,25 @@ class _Compiler:
                 self._made_of.append(id(value))
                 self.ours = False
 
-    def _compile(self, function: FunctionType) -> Any:
+    def _compile(self, function: FunctionType, checked: bool = False) -> Any:
+        """`checked`: every index is, in this function and all it calls."""
         internals.load_numba()
         import numba
 
-        if function in self._done:
-            if self._done[function] is None:
+        checked = checked or function in self._checked
+        which = (function, checked)
+        if which in self._done:
+            if self._done[which] is None:
                 raise TypeError(f"{function.__name__} calls itself, which cannot be compiled")
-            return self._done[function]
+            return self._done[which]
         within = bool(self._done)
-        self._done[function] = None
-        names = {name: self._twin(value) for name, value in self._globals(function).items()}
-        cells = tuple(CellType(self._twin(value)) for value in self._cells(function))
+        self._done[which] = None
+        names = {name: self._twin(value, checked) for name, value in self._globals(function).items()}
+        cells = tuple(CellType(self._twin(value, checked)) for value in self._cells(function))
         # The linker takes functions of the same name to be the same, so what it is made of is part of a function's
         # name: machine code from the cache may have been made in any process. It never leaves the linker, so what is
         # made again has another name.
-        name = f"{function.__name__}_{self.token[:16]}{'_again' * (self.token in _MADE)}"
+        name = f"{function.__name__}_{'checked_' if checked else ''}{self.token[:16]}{'_again' * (self.token in _MADE)}"
         twin = FunctionType(
             function.__code__, {**function.__globals__, **names}, name, function.__defaults__, cells or None
         )
@@ -189,8 +197,10 @@ class _Compiler:
             options["forceinline"] = True
         elif self._pipeline is not None:
             options["pipeline_class"] = self._pipeline
-        self._done[function] = numba.njit(**options)(twin)
-        return self._done[function]
+        if checked:
+            options["boundscheck"] = True
+        self._done[which] = numba.njit(**options)(twin)
+        return self._done[which]
 
     def _globals(self, function: FunctionType) -> dict[str, Any]:
         """The globals that the function names, with bound things in the place of placeholders."""
@@ -204,11 +214,11 @@ class _Compiler:
         value = self._bound.get(id(value), value)
         return int(value) if value is LANES else value
 
-    def _twin(self, value: Any) -> Any:
+    def _twin(self, value: Any, checked: bool) -> Any:
         """What stands for this value in machine code."""
         if _is_primitive(value):
             return _primitives().get(value) or internals.scipy_function(value.__name__)
-        return self._compile(value) if isinstance(value, FunctionType) else value
+        return self._compile(value, checked) if isinstance(value, FunctionType) else value
 
 
 def _has_lane_loops(function: FunctionType) -> bool:
@@ -286,18 +296,27 @@ def _foreign_value(value: Any, seen: frozenset[Any]) -> str:
     return foreign(value, seen) if isinstance(value, FunctionType) else "which is not in semibandits.kernel"
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], *, checked: bool = False) -> Callable[..., Any]:
     """The function as machine code; array-safe functions become functions of single numbers."""
-    return bound(function, {})
+    return bound(function, {}, checked=(function,) if checked else ())
 
 
-def bound(function: Callable[..., Any], bindings: Mapping[Any, Any], *, lanes: bool = True) -> Callable[..., Any]:
+def bound(
+    function: Callable[..., Any],
+    bindings: Mapping[Any, Any],
+    *,
+    lanes: bool = True,
+    checked: Collection[Callable[..., Any]] = (),
+) -> Callable[..., Any]:
     """The function as machine code with other functions and constants in the place of placeholders.
+
+    In the functions `checked`, and all they call, an index beyond the end of an array raises IndexError, as in NumPy;
+    elsewhere it reads or writes what is not there, and lane loops with such checks are no vector instructions.
 
     `lanes=False` compiles lane loops by plain njit: slower, with the same results. Where all functions belong to this
     package the machine code is kept on disk, under a name made from the functions' own code, so that it is never stale.
     """
-    result: Callable[..., Any] = _Compiler(function, bindings, lanes).result(function)
+    result: Callable[..., Any] = _Compiler(function, bindings, lanes, checked).result(function)
     return result
 
 

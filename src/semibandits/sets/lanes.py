@@ -32,20 +32,29 @@ def ascending(chosen: Any, n_items: Any, words: Any) -> None:
             k += np.uint32(1)
 
 
-def answers(solver: Solver, weights: Weights, max_size: int) -> list[list[int]]:
-    """What the compiled solver chooses for weights[:, lane], for each of LANES lanes; n_items stands for nothing."""
-    n_items, lanes = weights.shape
+def answers(
+    solver: Solver, weights: Weights, max_size: int, *, checked: bool = False, lanes: int = int(LANES)
+) -> list[list[int]]:
+    """What the compiled solver chooses for weights[:, lane], for each of the lanes; n_items stands for nothing.
+
+    `checked`: an index beyond the end of an array raises.
+    """
+    n_items = weights.shape[0]
     if solver.make_work is None:
-        one = compiled(solver.function)
+        one = compiled(solver.function, checked=checked)
         chosen = np.full((max_size, lanes), n_items)
         numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
         for lane in range(lanes):
             out = np.full(max_size + n_items, n_items)
             size = one(weights[:, lane].copy(), out[:max_size], solver.data, numbers, integers)
+            if not 0 <= size <= max_size:
+                raise ValueError(f"solver() says that it wrote {size} items, where there is room for {max_size}")
             chosen[:size, lane] = out[:size]
     else:
         chosen, trouble = np.zeros((max_size, lanes), dtype=np.uint32), np.zeros(lanes)
-        bound(solver.function, {score_of: _weight_of})(weights, solver.data, solver.make_work(lanes), chosen, trouble)
+        functions = (solver.function,) if checked else ()
+        code = bound(solver.function, {score_of: _weight_of, LANES: lanes}, lanes=not checked, checked=functions)
+        code(weights, solver.data, solver.make_work(lanes), chosen, trouble)
     return chosen.T.tolist()
 
 

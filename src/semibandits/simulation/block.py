@@ -13,7 +13,16 @@ import numpy as np
 
 from semibandits.kernel import LANES, lane_loops, placeholder
 from semibandits.rng import below
-from semibandits.scoring import MOST_ATTEMPTS
+from semibandits.simulation.watch import (
+    THE_POLICY,
+    THE_WORLD,
+    WRONG_ANSWER,
+    WRONG_MEAN,
+    WRONG_WEIGHT,
+    hashed,
+    is_full,
+    listed,
+)
 
 clock, observe, forget, score, glance = (
     placeholder(name) for name in ("clock", "observe", "forget", "score", "glance")
@@ -32,10 +41,10 @@ RANDOM, REDRAWS, GLANCES, WINDOW, CLIPS = (
 OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
     placeholder(name) for name in ("OVERWRITES", "RAGGED", "REALISED", "DRIFTS", "RECORDS")
 )
+USERS_CODE, USERS_ORACLE, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD"))
+"""Whether any of the functions, the oracle, the environment is not of this package, so that it is watched."""
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
-HUGE = 1e150
-"""Sums of such scores may not be finite; the plain loop knows what to do with them."""
 
 
 class Block(NamedTuple):
@@ -59,7 +68,7 @@ class Block(NamedTuple):
     missed: Any
     """The same of the optimum."""
     trouble: Any
-    """Not 0 where a score was not finite."""
+    """Not 0 where a score was not finite, or a user's function has done wrong."""
     regret: Any
     cursor: Any
     """[how many checkpoints are behind us, the first round of `trace`]"""
@@ -68,11 +77,19 @@ class Block(NamedTuple):
     trace: Any
     """(rounds, max_size, LANES): the solutions chosen, where something is recorded."""
     weights: Any
-    """(max_size, LANES): what the chosen items weigh, where something is recorded."""
+    """(max_size, LANES): what the chosen items weigh, where something is recorded or the environment is a user's."""
     sums: Any
     """(n_items + 1, LANES): all that an item weighed while it was chosen, where that is recorded."""
     ring: Any
     """(window, max_size, LANES): the solutions of the last rounds, round t in place t modulo the window."""
+    now: Any
+    """[the round, the lane or -1, whose function], where there are users' functions: for what they raise."""
+    odd: Any
+    """[the item, what it weighs] where that is out of bounds."""
+    raw: Any
+    """(max_size + 1,): the size and the items of a wrong answer, as they were written."""
+    answers: Any
+    """What a user's oracle has answered, see `watch.Answers`."""
 
 
 class Facts(NamedTuple):
@@ -91,6 +108,8 @@ class Facts(NamedTuple):
     """The round in which Init last saw the item before, or 0."""
     scale: Any
     """The bounds of the weights, and the sign of regret: -1 for costs."""
+    limits: Any
+    """The bounds once more, with some room for rounding."""
 
 
 @lane_loops
@@ -99,6 +118,10 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
     init_rounds = facts.init_first.size - 1
     max_size = np.uint32(block.chosen.shape[0])
     for round in range(first, last + 1):
+        if USERS_CODE:
+            block.now[0], block.now[1], block.now[2] = round, -1, THE_POLICY
+        if USERS_ORACLE and is_full(block.answers, LANES):
+            return round
         for lane in range(LANES):
             block.keys[WORLD, lane] = below(block.streams[WORLD, lane], round)
         if RANDOM:
@@ -119,17 +142,23 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                     store_clock(block.clocks, 0, lane, clock(round, block.keys[POLICY, lane], p))
             now = clock(round, np.uint64(0), p)
             view = (block.stats, block.clocks, now, block.keys, p, facts.scale, block.scores, block.queue)
-            solve(view, data, work, block.chosen, block.trouble)
-            troubled: Any = 0
-            for lane in range(LANES):
-                troubled += np.int64(block.trouble[lane] != 0.0)
-            if troubled > 0:
+            solve(view, data, work, block.chosen, block.trouble, block.now, block.raw)
+            if USERS_ORACLE:
+                _look(block.chosen, np.uint32(facts.means.size - 1), block.answers.hashes, block.trouble)
+            if troubled(block.trouble) > 0:
                 return round
+            if USERS_ORACLE:
+                _list_answers(round, block.chosen, block.answers)
         if WINDOW:
             _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
+        if USERS_WORLD:
+            drawn = block.weights, block.missed, block.trouble, block.now, block.odd
+            _draw_each(round, block.chosen, block.keys, tables, facts, *drawn)
         _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained, block.weights)
-        if REALISED:
+        if REALISED and not USERS_WORLD:
             _draw_optimum(round, facts.optimum, block.keys, tables, block.missed)
+        if USERS_WORLD and troubled(block.trouble) > 0:
+            return round
         if DRIFTS:
             for lane in range(LANES):
                 block.missed[lane] = facts.reference[round - 1]
@@ -148,134 +177,40 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
     return last + 1
 
 
-def own_score(view: Any, item: Any, lane: Any) -> Any:
-    """A lane's score of an item, as the oracle wants it, worked out on the spot."""
-    return _score_with(view, item, lane, view[3][POLICY, lane])
-
-
-def _score_with(view: Any, item: Any, lane: Any, key: Any) -> Any:
-    x = score(load(view[0], item, lane), _clock_of(view, lane), key, np.uint64(item), view[4])
-    return _as_wanted(view, x)
-
-
-def _at_a_glance(view: Any, item: Any, lane: Any) -> Any:
-    x = glance(load(view[0], item, lane), _clock_of(view, lane), view[3][POLICY, lane], np.uint64(item), view[4])
-    return _as_wanted(view, x)
-
-
-def _clock_of(view: Any, lane: Any) -> Any:
-    if RANDOM:
-        return load_clock(view[1], 0, lane)
-    return view[2]
-
-
-def _as_wanted(view: Any, x: Any) -> Any:
-    if CLIPS:
-        x = 1.0 if x > 1.0 else x
-    return for_oracle(x, view[5][0], view[5][1])
-
-
-def kept_score(view: Any, item: Any, lane: Any) -> Any:
-    return view[6][item, lane]
+@lane_loops
+def troubled(trouble: Any) -> Any:
+    """In how many lanes."""
+    count: Any = 0
+    for lane in range(LANES):
+        count += np.int64(trouble[lane] != 0.0)
+    return count
 
 
 @lane_loops
-def _keep_scores(view: Any, scores: Any, trouble: Any) -> None:
-    for item in range(np.uint32(scores.shape[0])):
-        for lane in range(LANES):
-            x = own_score(view, item, lane)
-            trouble[lane] += 0.0 * x
-            scores[item, lane] = x
-
-
-@lane_loops
-def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None:
-    """Scores that may be rejected: those are drawn again, side by side whatever run they belong to."""
-    attempt, rejected = -1 if GLANCES else 0, 0
-    for item in range(np.uint32(scores.shape[0])):
-        new: Any = 0
-        for lane in range(LANES):
-            x = _at_a_glance(view, item, lane)
-            trouble[lane] += 0.0 * (x if x == x else 0.0)
-            scores[item, lane] = x
-            new += np.int64(x != x)
-        if new > 0:
-            rejected = _list_rejected(scores, queue, item, rejected)
-    while rejected > 0 and attempt < MOST_ATTEMPTS - 1:
-        attempt += 1
-        for first in range(0, rejected, LANES):
-            for place in range(LANES):
-                item, lane = divmod(queue[min(first + place, rejected - 1)], np.uint32(LANES))
-                key = view[3][POLICY, lane]
-                key = below(key, attempt) if attempt > 0 else key
-                scores[item, lane] = _score_with(view, item, lane, key)
-        rejected = _shorten(scores, queue, rejected)
-    _report_rejected(queue, rejected, trouble)
-
-
-def _list_rejected(scores: Any, queue: Any, item: Any, size: Any) -> Any:
-    """Queues the lanes in which the item's score is NaN, as item · LANES + lane; returns how many there are in all."""
+def _look(chosen: Any, n_items: Any, hashes: Any, trouble: Any) -> None:
+    """Whether the answers in lanes are ascending and of known items, and a number that tells them apart."""
     for lane in range(LANES):
-        queue[size] = item * LANES + lane
-        size += np.int64(scores[item, lane] != scores[item, lane])
-    return size
+        hashes[0, lane] = np.uint64(0)
+    for k in range(np.uint32(chosen.shape[0])):
+        for lane in range(LANES):
+            item = chosen[k, lane]
+            before = chosen[k - np.uint32(k > 0), lane]
+            fine = item < n_items and (k == 0 or before < item)
+            if RAGGED:
+                fine = fine or item == n_items
+            trouble[lane] = trouble[lane] if fine or trouble[lane] != 0.0 else WRONG_ANSWER
+            hashes[0, lane] = hashed(hashes[0, lane], item)
 
 
-def _shorten(scores: Any, queue: Any, rejected: Any) -> Any:
-    size: Any = 0
-    for at in range(rejected):
-        item, lane = divmod(queue[at], np.uint32(LANES))
-        queue[size] = queue[at]
-        size += np.int64(scores[item, lane] != scores[item, lane])
-    return size
-
-
-def _report_rejected(queue: Any, rejected: int, trouble: Any) -> None:
-    for at in range(rejected):
-        trouble[queue[at] % np.uint32(LANES)] = np.nan
-
-
-def _all_scores(view: Any, trouble: Any) -> None:
-    if REDRAWS:
-        _keep_drawn_scores(view, view[6], view[7], trouble)
-    else:
-        _keep_scores(view, view[6], trouble)
-
-
-def solve_kept(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> None:
-    """For an oracle that reads scores more than once."""
-    _all_scores(view, trouble)
-    oracle(view, data, work, chosen, trouble)
-
-
-def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any) -> None:
-    """For an oracle that knows nothing of lanes. What it writes is not trusted."""
-    scores = view[6]
-    weights, room, numbers, integers = work
-    _all_scores(view, trouble)
-    n_items, max_size = scores.shape[0], chosen.shape[0]
-    out = room[:max_size]  # what is written beyond it does no harm
+def _list_answers(round: Any, chosen: Any, answers: Any) -> None:
+    """Those not seen before are listed, to be compared with what the set contains."""
     for lane in range(LANES):
-        if trouble[lane] != 0.0:
-            continue
-        huge = False
-        for item in range(n_items):
-            weights[item] = scores[item, lane]
-            huge |= not abs(scores[item, lane]) < HUGE
-        own = lane % numbers.shape[0]
-        size = -1 if huge else oracle(weights, out, data, numbers[own], integers[own])
-        if not 0 <= size <= max_size:
-            trouble[lane] = np.nan
-            continue
-        before = np.int64(-1)
-        for k in range(size):
-            if not before < out[k] < n_items:
-                trouble[lane] = np.nan
-                break
-            before = out[k]
-            chosen[k, lane] = out[k]
-        for k in range(size, max_size):
-            chosen[k, lane] = n_items
+        if answers.hashes[0, lane] != answers.hashes[1, lane]:
+            answers.hashes[1, lane] = answers.hashes[0, lane]
+            place = listed(answers, answers.hashes[0, lane], round, lane)
+            if place >= 0:
+                for k in range(chosen.shape[0]):
+                    answers.items[place, k] = chosen[k, lane]
 
 
 @lane_loops
@@ -293,7 +228,7 @@ def _learn(
             real = item
             if RAGGED:
                 real = item if item < n_items else np.uint32(0)
-            weight = draw(round, keys[WORLD, lane], real, tables)
+            weight = weights[k, lane] if USERS_WORLD else draw(round, keys[WORLD, lane], real, tables)
             x = to_unit(weight, scale[0], scale[1])
             s = load(stats, item, lane)
             store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(real), p))
@@ -305,6 +240,50 @@ def _learn(
                 gained[lane] += mean(round, real, tables) if item < n_items else 0.0
             else:
                 gained[lane] += means[item]
+
+
+def _draw_each(
+    round: int,
+    chosen: Any,
+    keys: Any,
+    tables: Any,
+    facts: Facts,
+    weights: Any,
+    missed: Any,
+    trouble: Any,
+    now: Any,
+    odd: Any,
+) -> None:
+    """What the chosen items weigh, and those of the optimum, where a user's function says so: looked at one by one."""
+    n_items = facts.means.size - 1
+    lowest, highest = facts.limits
+    optimum = facts.optimum
+    now[2] = THE_WORLD
+    for lane in range(LANES):
+        now[1] = lane
+        key = keys[WORLD, lane]
+        for k in range(chosen.shape[0]):
+            item = chosen[k, lane]
+            if item < n_items:
+                weight = draw(round, key, item, tables)
+                weights[k, lane] = weight
+                if not lowest <= weight <= highest and trouble[lane] == 0.0:
+                    trouble[lane] = WRONG_WEIGHT
+                    odd[0], odd[1] = item, weight
+                if DRIFTS:
+                    worth = mean(round, item, tables)
+                    if not lowest <= worth <= highest and trouble[lane] == 0.0:
+                        trouble[lane] = WRONG_MEAN
+                        odd[0], odd[1] = item, worth
+        if REALISED:
+            missed[lane] = 0.0
+            for k in range(optimum.size):
+                weight = draw(round, key, optimum[k], tables)
+                missed[lane] += weight
+                if not lowest <= weight <= highest and trouble[lane] == 0.0:
+                    trouble[lane] = WRONG_WEIGHT
+                    odd[0], odd[1] = optimum[k], weight
+    now[1], now[2] = -1, THE_POLICY
 
 
 @lane_loops

@@ -13,8 +13,10 @@ from semibandits.forks import cached_property
 from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.kernel.interrupts import held_back
 from semibandits.kernel.tuples import loader, storer
+from semibandits.origin import ours
+from semibandits.sets.lanes import answers
 from semibandits.simulation import block as text
-from semibandits.simulation import loop
+from semibandits.simulation import loop, solving
 from semibandits.simulation.parts import (
     INDEX,
     Cannot,
@@ -25,14 +27,17 @@ from semibandits.simulation.parts import (
     keep,
     most_rounds,
     not_compiled,
+    plain_failed,
     world,
 )
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Watch
 from semibandits.sizes import memory
 from semibandits.structure import is_float
 from semibandits.types import Arrays, IndexPolicy, Solver
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
+FUNCTIONS = ("clock", "observe", "score", "forget", "glance")
 MOST_COMPARED = 2_000
 MOST_RING_CELLS = 1 << 28
 
@@ -64,6 +69,11 @@ class Kernel(NamedTuple):
     realised: bool
     drifts: bool
     records: bool
+    users_code: bool
+    users_oracle: bool
+    users_world: bool
+    checked: frozenset[Callable[..., Any]]
+    """Users' functions, in which every index is checked."""
     lanes: int
     pipeline: bool
 
@@ -99,9 +109,13 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.REALISED: kernel.realised,
             text.DRIFTS: kernel.drifts,
             text.RECORDS: kernel.records,
+            text.USERS_CODE: kernel.users_code,
+            text.USERS_ORACLE: kernel.users_oracle,
+            text.USERS_WORLD: kernel.users_world,
             LANES: kernel.lanes,
         },
         lanes=kernel.pipeline,
+        checked=kernel.checked,
     )
 
 
@@ -131,7 +145,8 @@ class Engine:
         cells = self._window * problem.max_size * lanes
         if cells > MOST_RING_CELLS:
             raise Cannot(f"a window of {policy.window:,} rounds takes {cells >> 18:,} MiB")
-        once = solver.once and not policy.redraws
+        own_set, own_world = ours(problem.feasible), ours(problem.environment)
+        once = solver.once and own_set and not policy.redraws
         try:
             clock = policy.clock(task.horizon, 0, agent.params)
         except Exception as error:
@@ -147,8 +162,8 @@ class Engine:
             draw=draw,
             mean=mean,
             oracle=solver.function,
-            solve=(solver.function if once else text.solve_kept) if solver.in_lanes else text.solve_each,
-            score_of=text.own_score if once else text.kept_score,
+            solve=(solving.solve_once if once else solving.solve_kept) if solver.in_lanes else solving.solve_each,
+            score_of=solving.own_score if once else solving.kept_score,
             to_unit=agent.scale.x_of_weight,
             for_oracle=agent.scale.oracle_of_x,
             stats=len(policy.prior),
@@ -163,9 +178,19 @@ class Engine:
             realised=task.kind == "realised" and not task.drifts,
             drifts=task.drifts,
             records=bool(task.record),
+            users_code=not (own_set and own_world and ours(policy)),
+            users_oracle=not own_set,
+            users_world=not own_world,
+            checked=frozenset(
+                (*(() if ours(policy) else _functions(policy)), *(() if own_world else (draw, mean)))
+                + (() if own_set or solver.in_lanes else (solver.function,))
+            ),
             lanes=lanes,
             pipeline=pipeline,
         )
+        self._watch = Watch(problem.feasible)
+        self._culprits = Culprits.of(policy, problem, solver.function, draw, mean)
+        self._tables = tuple(problem.environment.tables)
         if self.room > memory():
             raise Cannot(f"{lanes} runs side by side take {self.room / 2**30:,.0f} GiB")
 
@@ -193,8 +218,22 @@ class Engine:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
         if self._code not in _COMPARED:
+            if self._kernel.users_oracle and self._solver.in_lanes:
+                self._try_out()
             self._compare()
             _COMPARED.add(self._code)
+
+    def _try_out(self) -> None:
+        """A user's oracle in lanes, with checks of every index, which would cost too much later."""
+        feasible = self._task.problem.feasible
+        u: Any = rng.uniform(rng.key(0, 0, 1, rng.WORLD), np.arange(feasible.n_items * self.lanes, dtype=np.uint64))
+        weights = (u if feasible.signed else -u).reshape(feasible.n_items, self.lanes)
+        try:
+            for some in (weights, weights.round(), 0.0 * weights):
+                answers(self._solver, some, feasible.max_size, checked=True, lanes=self.lanes)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error!s:.200}"
+            raise Cannot(f"{self._culprits.oracle} was tried out in machine code, and raised {said}") from error
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
@@ -204,34 +243,46 @@ class Engine:
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]))
         agent = short.agent(run=0)
         try:
-            loop.play(short, 0, agent=agent)
+            plain = loop.play(short, 0, agent=agent)
         except Exception as error:
-            raise Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}") from error
+            raise plain_failed(error) from error
         other = Engine(short, lanes=self.lanes, pipeline=self._kernel.pipeline)
         state = other._begin(0)
         state.block.cursor[1] = 1
         played = 0
         with contextlib.suppress(Exception):  # whatever it is, it will come again
             played = other._play(state, 1, rounds)
-        if played > rounds and not np.array_equal(state.block.stats[:, :-1, 0], agent.stats, equal_nan=True):
+        same = np.array_equal(state.block.stats[:, :-1, 0], agent.stats, equal_nan=True)
+        same &= np.array_equal(state.block.curve[:, 0], plain.regret[0], equal_nan=True)
+        if played > rounds and not same:
             raise Cannot("machine code and the plain loop do not agree on the first rounds")
 
-    def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | None:
+    def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | Fault | None:
         """Runs first_run, first_run + 1, ..., as many as asked, at most a block; None: to be played by the plain loop.
 
-        That is so where a score or a sum of scores is not finite: the plain loop knows what to do, or to say.
+        That is so where a score or a sum of scores is not finite: the plain loop knows what to do, or to say. A fault
+        is what a user's function has done.
         """
         task = self._task
-        state = self._begin(first_run)
+        state = self._begin(first_run, runs)
         outcome = Outcome.empty(task, runs)
+        fault: Fault | None = None
 
         def play(first: int, last: int) -> bool:
-            state.block.cursor[1] = first
-            try:
-                if self._play(state, first, last) <= last:
+            nonlocal fault
+            state.block.cursor[1] = at = first
+            while at <= last:  # it stops early where answers are to be looked at
+                try:
+                    at = self._play(state, at, last)
+                except Exception as error:
+                    fault = self._culprits.raised(error, state.block, first_run, runs)
                     return False
-            except Exception:  # raised in a user's function: the plain loop will name run and round
-                return False
+                if state.block.trouble.any():
+                    fault = self._culprits.fault(state.block, at, first_run)
+                    return False
+                if wrong := self._watch.wrong(state.block.answers, runs):
+                    fault = self._culprits.infeasible(wrong, first_run)
+                    return False
             if task.record:
                 keep(state.block.trace[: last - first + 1], first, outcome, task.problem.n_items)
             return True
@@ -240,7 +291,7 @@ class Engine:
         outcome.regret[:] = state.block.curve[:, :runs].T
         if outcome.sums is not None:
             outcome.sums[:] = state.block.sums[:-1, :runs].T
-        return outcome if played else None
+        return outcome if played else fault
 
     def _play(self, state: "State", first: int, last: int) -> int:
         return self._code(
@@ -249,7 +300,7 @@ class Engine:
             state.block,
             self._facts,
             self._params,
-            tuple(self._task.problem.environment.tables),
+            self._tables,
             self._solver.data,
             state.work,
         )
@@ -258,12 +309,13 @@ class Engine:
     def _most_rounds(self) -> int:
         return most_rounds(self._task, self.lanes)
 
-    def _begin(self, first_run: int) -> "State":
+    def _begin(self, first_run: int, runs: int | None = None) -> "State":
+        """Lanes beyond the runs play the first of them once more."""
         task, lanes, kernel = self._task, self.lanes, self._kernel
         n_items, max_size = task.problem.n_items, task.problem.max_size
+        numbers = [first_run + (lane if runs is None or lane < runs else 0) for lane in range(lanes)]
         streams = np.array(
-            [[rng.stream_key(task.seed, first_run + lane, stream) for lane in range(lanes)] for stream in STREAMS],
-            dtype=np.uint64,
+            [[rng.stream_key(task.seed, run, stream) for run in numbers] for stream in STREAMS], dtype=np.uint64
         )
         stats = np.repeat(np.array(self._prior, dtype=np.float64), (n_items + 1) * lanes)
         block = text.Block(
@@ -271,7 +323,7 @@ class Engine:
             keys=np.zeros((3, lanes), dtype=np.uint64),
             stats=stats.reshape(kernel.stats, n_items + 1, lanes),
             clocks=np.zeros((kernel.clocks, 1, lanes if kernel.random else 0)),
-            scores=np.zeros((0 if kernel.score_of is text.own_score else n_items, lanes)),
+            scores=np.zeros((0 if kernel.score_of is solving.own_score else n_items, lanes)),
             queue=np.zeros(n_items * lanes + 1 if kernel.redraws else 0, dtype=INDEX),
             chosen=np.zeros((max_size, lanes), dtype=INDEX),
             gained=np.zeros(lanes),
@@ -283,11 +335,17 @@ class Engine:
             trace=np.zeros(
                 (min(task.horizon, self._most_rounds) if kernel.records else 0, max_size, lanes), dtype=INDEX
             ),
-            weights=np.zeros((max_size if kernel.records else 0, lanes)),
+            weights=np.zeros((max_size if kernel.records or kernel.users_world else 0, lanes)),
             sums=np.zeros((n_items + 1 if "sums" in task.record else 0, lanes)),
             ring=np.zeros((self._window, max_size, lanes), dtype=INDEX),
+            now=np.zeros(3, dtype=np.int64),
+            odd=np.zeros(2),
+            raw=np.full(max_size + 1, UNWRITTEN),
+            answers=None,
         )
-        return State(text.Block(*map(aligned, block)), tuple(map(aligned, self._work())))
+        answers = Answers(*map(aligned, Answers.empty(max_size, lanes, kernel.users_oracle)))
+        arrays = {name: aligned(array) for name, array in block._asdict().items() if name != "answers"}
+        return State(text.Block(**arrays, answers=answers), tuple(map(aligned, self._work())))
 
     def _work(self) -> Arrays:
         if self._solver.make_work is not None:
@@ -308,8 +366,12 @@ class State(NamedTuple):
     work: Arrays
 
 
+def _functions(policy: IndexPolicy) -> tuple[Callable[..., Any], ...]:
+    return tuple(filter(None, (getattr(type(policy), name) for name in FUNCTIONS)))
+
+
 def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
-    for name in ("clock", "observe", "score", "forget", "glance"):
+    for name in FUNCTIONS:
         if name in getattr(policy, "__dict__", ()):
             raise Cannot(f"{policy!r} has a {name}() of its own")
         unused = (name == "forget" and not forgets) or getattr(type(policy), name) is None

@@ -7,13 +7,29 @@ import numpy as np
 
 from semibandits import rng
 from semibandits.agent import IndexAgent, PolicyAgent
-from semibandits.errors import SemiBanditError
+from semibandits.errors import BadWeights, EndOfTable, SemiBanditError
+from semibandits.origin import ours
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Environment, Items, Weights, means_in, total
+from semibandits.types import Bounds, Environment, Items, Weights, means_in, total
+
+ROUNDING = 1e-9
 
 
-def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | PolicyAgent | None = None) -> Outcome:
-    """This run of the task. An agent that is handed in can be looked at afterwards."""
+def limits(bounds: Bounds) -> Bounds:
+    """Between which a user's weights must be: the bounds, with some room for rounding."""
+    lo, hi = bounds
+    slack = ROUNDING * max(hi - lo, abs(lo), abs(hi))
+    return lo - slack, hi + slack
+
+
+def play(
+    task: Task,
+    run: int,
+    tick: Tick | None = None,
+    agent: IndexAgent | PolicyAgent | None = None,
+    rounds: int | None = None,
+) -> Outcome:
+    """This run of the task, or the first rounds of it. An agent that is handed in can be looked at afterwards."""
     problem = task.problem
     agent = agent or task.agent(run)
     against = task.references_in_turn() if task.drifts else None
@@ -25,11 +41,11 @@ def play(task: Task, run: int, tick: Tick | None = None, agent: IndexAgent | Pol
     round = 0
     ticked, told = time.perf_counter(), 0
     try:
-        for round in range(1, task.horizon + 1):
+        for round in range(1, (rounds or task.horizon) + 1):
             items, initial, note = agent.choose(round)
             if against is not None:
                 weights = world.weights(round, items)
-                gained = total(means_in(problem.environment, round), items)
+                gained = total(world.means(round, items), items)
                 regret += task.sign * (next(against) - gained)
             elif task.kind != "realised":
                 weights = world.weights(round, items)
@@ -78,9 +94,48 @@ class World:
         self._stream = rng.stream_key(seed, run, rng.WORLD)
         self._ahead = min(1024, self._CELLS // environment.n_items) if environment.batched else 0
         self._rows: Iterator[Weights] = iter(())
+        self._limits = None if ours(environment) else limits(environment.bounds)
 
     def weights(self, round: int, items: Items) -> Weights:
         """To be called once for every round, in order."""
+        if self._limits is None:
+            return self._drawn(round, items)
+        try:
+            drawn = self._drawn(round, items)
+        except IndexError as error:
+            if isinstance(error, SemiBanditError):
+                raise
+            raise EndOfTable(f"the weights of {self._environment!r} cannot be drawn, IndexError: {error}") from error
+        return self._checked("weighs", drawn, items)
+
+    def means(self, round: int, items: Items) -> Weights:
+        """Those of all items in a world that drifts, of which these will be looked at."""
+        means = means_in(self._environment, round)
+        if self._limits is not None:
+            if np.shape(means) != (self._environment.n_items,):
+                raise BadWeights(
+                    f"means(round) of {self._environment!r} must be {self._environment.n_items} numbers, one per item, "
+                    f"got {means!r:.200}"
+                )
+            self._checked("has the mean", means[items], items)
+        return means
+
+    def _checked(self, what: str, numbers: Weights, items: Items) -> Weights:
+        lowest, highest = self._limits or (-np.inf, np.inf)
+        if np.shape(numbers) != items.shape or np.asarray(numbers).dtype.kind not in "fiu":
+            raise BadWeights(
+                f"{self._environment!r} must give {items.size} numbers, one per item, got {numbers!r:.200}"
+            )
+        fine = (numbers >= lowest) & (numbers <= highest)
+        if not fine.all():
+            at = int(np.argmin(fine))
+            raise BadWeights(
+                f"item {items[at]} {what} {numbers[at]} in {self._environment!r}, not in its bounds "
+                f"{self._environment.bounds}"
+            )
+        return numbers
+
+    def _drawn(self, round: int, items: Items) -> Weights:
         if self._ahead < 16:
             return self._environment.weights(round, int(rng.below(self._stream, round)), items)
         if (round - 1) % self._ahead == 0:

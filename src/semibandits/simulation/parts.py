@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from semibandits.agent import Agent
 from semibandits.kernel import foreign
 from semibandits.simulation import block as text
+from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task
 from semibandits.types import up_to_date
 
@@ -32,6 +33,8 @@ def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
     draw = form(environment, "drawing", "weights")
     if draw is None:
         raise Cannot(f"{environment!r} draws its weights in Python")
+    if not isinstance(environment.tables, tuple | list):
+        raise Cannot(f"{environment!r} has tables that are no tuple of arrays, but {type(environment.tables).__name__}")
     for table in environment.tables:
         kind = table.dtype if isinstance(table, np.ndarray) else type(table).__name__
         if kind not in TABLE_TYPES:
@@ -61,6 +64,7 @@ def facts(task: Task, agent: Agent) -> text.Facts:
         init_items=items,
         init_before=np.concatenate(before),
         scale=(*problem.bounds, task.sign),
+        limits=loop.limits(problem.bounds),
     )
 
 
@@ -79,6 +83,12 @@ def not_compiled(error: Exception) -> Cannot:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     says = next((line for line in lines if not line.startswith("Failed in nopython")), type(error).__name__)
     return Cannot(f"it cannot be compiled: {says}")
+
+
+def plain_failed(error: Exception) -> Cannot:
+    """In the rounds that are played in both ways at first: so there is nothing to be compiled."""
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    return Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}{notes}")
 
 
 def most_rounds(task: Task, lanes: int) -> int:

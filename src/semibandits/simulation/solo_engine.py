@@ -3,7 +3,7 @@
 import contextlib
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,9 +13,21 @@ from semibandits.forks import cached_property
 from semibandits.kernel import bound, foreign
 from semibandits.kernel.interrupts import held_back
 from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
+from semibandits.origin import ours
 from semibandits.simulation import loop, solo
-from semibandits.simulation.parts import INDEX, Cannot, facts, in_chunks, keep, most_rounds, not_compiled, world
+from semibandits.simulation.parts import (
+    INDEX,
+    Cannot,
+    facts,
+    in_chunks,
+    keep,
+    most_rounds,
+    not_compiled,
+    plain_failed,
+    world,
+)
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Watch
 from semibandits.types import Policy, State
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
@@ -48,8 +60,21 @@ class SoloEngine:
         realised = task.kind == "realised" and not task.drifts
         self._facts = known if task.drifts else known._replace(reference=np.array([task.reference]))
         by_sum = agent.policy.feedback == "bandit"
+        own_policy, own_set, own_world = ours(agent.policy), ours(feasible), ours(task.problem.environment)
+        self._watched = not (own_policy and own_set)
+        texts = () if own_policy else (self._moves.choose, self._moves.learn, self._moves.score)
+        oracle = () if own_set or self._solver is None else (self._solver.function,)
+        self._checked = frozenset(filter(None, (*texts, *oracle, *(() if own_world else (draw, mean)))))
+        self._watch = Watch(feasible)
+        self._culprits = Culprits.of(
+            agent.policy, task.problem, self._solver and self._solver.function, draw, mean, self._moves.choose
+        )
+        self._tables = tuple(task.problem.environment.tables)
         self._bindings = {
-            **bindings(self._moves, self._solver),
+            **bindings(self._moves, self._solver, trusted=own_set),
+            solo.USERS_CODE: self._watched or not own_world,
+            solo.USERS_ANSWERS: self._watched,
+            solo.USERS_WORLD: not own_world,
             solo.choose: self._moves.choose,
             solo.learn: self._moves.learn,
             solo.draw: draw,
@@ -66,7 +91,7 @@ class SoloEngine:
 
     @cached_property
     def _code(self) -> Callable[..., int]:
-        return bound(solo.play, self._bindings)
+        return bound(solo.play, self._bindings, checked=self._checked)
 
     def compile(self) -> None:
         """Or finds the machine code of an earlier process."""
@@ -94,7 +119,7 @@ class SoloEngine:
         try:
             loop.play(short, 0, agent=agent)
         except Exception as error:
-            raise Cannot(f"the plain loop raises {type(error).__name__}: {error!s:.200}") from error
+            raise plain_failed(error) from error
         run, state, work = self._begin(0)
         run.cursor[1] = 1
         played = 0
@@ -104,26 +129,42 @@ class SoloEngine:
         if played > rounds and not same:
             raise Cannot("machine code and the plain loop do not agree on the first rounds")
 
-    def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | None:
-        """Runs first_run, first_run + 1, ..., as many as asked; None: to be played by the plain loop."""
+    def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | Fault | None:
+        """Runs first_run, first_run + 1, ..., as many as asked; None: to be played by the plain loop.
+
+        A fault is what a user's function has done.
+        """
         outcome = Outcome.empty(self._task, runs)
         for at in range(runs):
             part = Outcome.of({name: array[at : at + 1] for name, array in outcome.arrays().items()})
-            if not self._play_one(first_run + at, part, tick):
-                return None
+            played = self._play_one(first_run + at, part, tick)
+            if played is not True:
+                return played
         return outcome
 
-    def _play_one(self, run_number: int, outcome: Outcome, tick: Tick | None) -> bool:
+    def _play_one(self, run_number: int, outcome: Outcome, tick: Tick | None) -> Fault | Literal[True] | None:
         task = self._task
         run, state, work = self._begin(run_number)
+        fault: Fault | None = None
 
         def play(first: int, last: int) -> bool:
-            run.cursor[1] = first
-            try:
-                if self._play(run, state, work, first, last) <= last:
+            nonlocal fault
+            run.cursor[1] = at = first
+            while at <= last:  # it stops early where answers are to be looked at
+                before = at
+                try:
+                    at = self._play(run, state, work, at, last)
+                except Exception as error:
+                    fault = self._culprits.raised(error, run, run_number, 1)
                     return False
-            except Exception:  # raised in a user's function: the plain loop will name run and round
-                return False
+                if run.trouble.any():
+                    fault = self._culprits.fault(run, at, run_number)
+                    return False
+                if wrong := self._watch.wrong(run.answers, 1):
+                    fault = self._culprits.infeasible(wrong, run_number)
+                    return False
+                if at <= last and not (self._watched and at > before):
+                    return False
             if task.record:
                 keep(run.trace[: last - first + 1], first, outcome, task.problem.n_items)
             return True
@@ -132,11 +173,10 @@ class SoloEngine:
         outcome.regret[:] = run.curve.T
         if outcome.sums is not None:
             outcome.sums[0] = run.sums
-        return played
+        return True if played else fault
 
     def _play(self, run: solo.Run, state: State, work: tuple[Any, ...], first: int, last: int) -> int:
-        tables = tuple(self._task.problem.environment.tables)
-        return self._code(first, last, run, state, self._facts, tables, self._moves.data, work)
+        return self._code(first, last, run, state, self._facts, self._tables, self._moves.data, work)
 
     def _begin(self, run_number: int) -> tuple[solo.Run, State, tuple[Any, ...]]:
         task = self._task
@@ -152,6 +192,11 @@ class SoloEngine:
             curve=np.zeros((task.checkpoints.size, 1)),
             trace=np.zeros((rows, task.problem.max_size, 1), dtype=INDEX),
             sums=np.zeros(task.problem.n_items if "sums" in task.record else 0),
+            trouble=np.zeros(1),
+            now=np.zeros(3, dtype=np.int64),
+            odd=np.zeros(2),
+            raw=np.full(task.problem.max_size + 1, UNWRITTEN),
+            answers=Answers.empty(task.problem.max_size, 1, self._watched),
         )
         return run, copied(self._start), room.work
 

@@ -20,6 +20,7 @@ from semibandits.simulation.parts import Cannot
 from semibandits.simulation.progress import Progress
 from semibandits.simulation.solo_engine import SoloEngine
 from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.simulation.watch import Fault
 from semibandits.simulation.widths import WIDE, widths
 from semibandits.sizes import memory
 from semibandits.types import IndexPolicy, means_in
@@ -127,6 +128,10 @@ def play_with(
     """These runs, and how long they took: each its share of the block."""
     started = time.perf_counter()
     outcome = None if engine is None else engine.play(first, runs, tick)
+    if isinstance(outcome, Fault):
+        for run in range(outcome.first, outcome.last + 1):
+            loop.play(task, run, rounds=outcome.round)
+        raise outcome.differ()
     if outcome is None:
         parts = [loop.play(task, run, tick) for run in range(first, first + runs)]
         merged = {name: np.concatenate([part.arrays()[name] for part in parts]) for name in parts[0].arrays()}

@@ -1,0 +1,64 @@
+"""Users' functions that do wrong, in machine code, in the plain loop and live: each is found out and named."""
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import misdeeds
+from misdeeds import MISDEEDS
+from tasks import long
+
+OPEN_ANSWERS = ("too large", "far too large", "negative", "twice", "not feasible", "minus one")
+PLAIN = {
+    "moves": MISDEEDS["moves"],
+    "solver": OPEN_ANSWERS,
+    "world": MISDEEDS["world"],
+    "drift": ("end of table", "nan", "infinite", "too heavy"),
+    "formula": MISDEEDS["formula"],
+}
+"""What is done in plain code, too."""
+LIVE = ("moves", "solver", "formula")
+
+Campaign = Callable[[str, list[str]], None]
+
+
+def in_a_child(kind: str, some: tuple[str, ...]) -> list[str]:
+    """What broke, the child itself perhaps."""
+    tests = Path(misdeeds.__file__).parent
+    paths = os.pathsep.join([str(tests), *filter(None, sys.path)])
+    child = subprocess.run(
+        [sys.executable, misdeeds.__file__, kind, "compiled", *some],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = child.stdout.splitlines()
+    tried = [line.removeprefix("trying ") for line in lines if line.startswith("trying ")]
+    found = dict(line.removeprefix("found ").split(": ", 1) for line in lines if line.startswith("found "))
+    broke = [f"{kind}, {misdeed}: {what}" for misdeed, what in found.items() if what]
+    if child.returncode or tried != list(some):
+        last = tried[-1] if tried else "nothing yet"
+        broke.append(f"{kind}: the process ended with {child.returncode} at {last}: {child.stderr[-300:]}")
+    return broke
+
+
+@pytest.mark.parametrize(
+    ("kind", "some"),
+    [("moves", ("too large", "twice")), *(long(kind, some) for kind, some in MISDEEDS.items())],
+)
+def test_in_machine_code(kind: str, some: tuple[str, ...], campaign: Campaign) -> None:
+    campaign(f"misbehaving functions, {kind} in machine code: {len(some)} misdeeds", in_a_child(kind, some))
+
+
+@pytest.mark.parametrize(("kind", "engine"), [(kind, "plain") for kind in PLAIN] + [(kind, "live") for kind in LIVE])
+def test_in_plain_code(kind: str, engine: str, campaign: Campaign) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        broke = [f"{one}: {what}" for one in PLAIN[kind] if (what := misdeeds.said(kind, engine, one))]
+    campaign(f"misbehaving functions, {kind}, {engine}: {len(PLAIN[kind])} misdeeds", broke)
