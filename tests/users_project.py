@@ -70,7 +70,7 @@ def unused():
     "prices.csv": "1.0,2.0,3.0,4.0\n",
     "data/costs.txt": "4.0 3.0 2.0 1.0\n",
     "data/more.txt": "1 2\n",
-    "plan.py": '''
+    "plan.py": """
 import functools
 import re
 from dataclasses import dataclass, field
@@ -269,8 +269,8 @@ FUNCTIONS = [
 
 
 def problem(solver):
-    return Problem(sets.Oracle(solver, 4, 2), environments.Custom(sample, [0.3] * 4))
-''',
+    return Problem(sets.Oracle(solver, 4, 2), environments.Custom(sample, [0.26, 0.27, 0.28, 0.29]))
+""",
 }
 
 EDITS = {

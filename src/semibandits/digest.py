@@ -63,7 +63,7 @@ ALIVE = (
 NOT_OF_A_CLASS = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__abstractmethods__"),
     *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
-    *("__dataclass_fields__", "__dataclass_params__", "_abc_impl", "__parameters__", "__orig_bases__"),
+    *("__dataclass_fields__", "__dataclass_params__", "_abc_impl", "__slotnames__", "__parameters__", "__orig_bases__"),
 }
 
 
@@ -87,8 +87,9 @@ def fingerprint(value: object) -> Fingerprint:
     except RecursionError as error:
         raise Unsupported("what is to be told from others is nested too deeply") from error
     files = describer.reached.files_found()
-    made_of = hashlib.sha256(whole + repr(sorted(files.items())).encode())
-    parts = {**describer.parts, **describer.reached.texts, **files}
+    beside = {**describer.reached.texts, **files}
+    made_of = hashlib.sha256(whole + repr(sorted(beside.items())).encode())
+    parts = {**describer.parts, **beside}
     return Fingerprint(made_of.hexdigest(), tuple(dict.fromkeys(describer.reached.unseen)), parts)
 
 
@@ -179,7 +180,7 @@ class _Describer:
             yield repr(function.__globals__.get(SOURCE)).encode()
             for name, value in self.reached.of_function(function):
                 yield name.encode() + self._noted(f"{function.__module__}.{name}", value)
-            yield from self.reached.imported(function.__code__, function.__globals__.get("__package__"))
+            self.reached.read_imports(function.__code__, function.__globals__.get("__package__"))
 
     def _class(self, kind: type) -> Iterator[bytes]:
         yield _kind(kind).encode()
@@ -212,7 +213,7 @@ class _Describer:
     def _library(self, thing: Any) -> bytes:
         """The machine code of a user's own extension."""
         module = getattr(thing, "__module__", None)
-        file = file_of(module) if isinstance(module, str) else None
+        file = file_of(module)
         return content(file).encode() if file is not None and is_users(module, file) and os.path.isfile(file) else b""
 
     def _object(self, value: Any) -> Iterator[bytes]:

@@ -86,7 +86,7 @@ class Reached:
                 continue
             if chain[0] == "__file__":
                 continue
-            value, rest = _followed(known[chain[0]], chain[1:])
+            value, rest = followed(known[chain[0]], chain[1:])
             if name := _name(value):
                 names[chain] = ".".join((name, *rest))
             yield ".".join(chain), value
@@ -113,35 +113,31 @@ class Reached:
         elif how:
             self._openers.append(Opener(self._where, how, words, is_told))
 
-    def imported(self, code: CodeType, package: str | None) -> Iterator[bytes]:
+    def read_imports(self, code: CodeType, package: str | None) -> None:
         """The user's modules that the code imports when it runs: by their text, as they may not be there yet."""
         for one in read(code).imports:
             for name in _modules(one, package):
-                yield from self._text(name)
+                file = _file(name)
+                if name not in self._read and file is not None and file.endswith(".py") and is_users(name, file):
+                    self._read.add(name)
+                    self._read_module(name, file)
 
-    def _text(self, name: str) -> Iterator[bytes]:
-        file = _file(name)
-        if name in self._read or file is None or not file.endswith(".py") or not is_users(name, file):
-            return
-        self._read.add(name)
+    def _read_module(self, name: str, file: str) -> None:
         try:
             with open(file, "rb") as text:
                 code = compile(text.read(), "", "exec", dont_inherit=True)
         except (OSError, SyntaxError, ValueError):
             self.unseen.append(f"the module {name} cannot be read")
             return
-        package = name if os.path.basename(file) == "__init__.py" else name.rpartition(".")[0]
         with self.within(os.path.dirname(os.path.abspath(file)), f"the module {name}"):
-            described = self._describe(code)
-            self.texts[f"the module {name}"] = described.hex()[:16]
-            yield name.encode() + described
+            self.texts[f"the module {name}"] = self._describe(code).hex()
             reading = read(code)
             aliases = {one.alias: one.name for one in reading.imports if one.alias}
             names = {
                 chain: ".".join((aliases.get(chain[0], "builtins." + chain[0]), *chain[1:])) for chain in reading.chains
             }
             self._judge(reading, names, frozenset(reading.words), False)
-        yield from self.imported(code, package)
+        self.read_imports(code, name if os.path.basename(file) == "__init__.py" else name.rpartition(".")[0])
 
     def files_found(self) -> dict[str, str]:
         """What is in the files that are named, by their names; and what is opened and not among them is not seen."""
@@ -167,7 +163,7 @@ def _placed(word: str, folder: str) -> str:
     return word
 
 
-def _followed(value: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+def followed(value: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
     """What a module's attribute stands for, and which names are left."""
     while names and isinstance(value, ModuleType) and hasattr(value, names[0]):
         value, names = getattr(value, names[0]), names[1:]

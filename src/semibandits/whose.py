@@ -13,8 +13,9 @@ WRITTEN_IN_PYTHON = 1 << 9
 """The flag of classes that are not built into Python; some of C have it, too."""
 
 
-def root(module: str | None) -> str:
-    return (module or "").partition(".")[0]
+def root(module: object) -> str:
+    """The first part of a module's name; some classes give something else for it."""
+    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 @functools.cache
@@ -32,7 +33,7 @@ def _folders() -> tuple[str, ...]:
     return tuple(os.path.join(os.path.abspath(path), "") for path in (*known, site.getusersitepackages()))
 
 
-def is_users(module: str | None, file: object = None) -> bool:
+def is_users(module: object, file: object = None) -> bool:
     """Whether a module of this name, from this file, is the user's: scripts and notebooks are, and what is neither of
     Python, nor installed, nor this package."""
     if root(module) in (PACKAGE, "__main__", "__mp_main__"):
@@ -49,7 +50,7 @@ def is_users_function(function: FunctionType) -> bool:
 
 def is_users_class(kind: type) -> bool:
     """Also one that was made by calling `type`, which is said to be of the module that called it."""
-    if not kind.__flags__ & WRITTEN_IN_PYTHON or root(kind.__module__) == PACKAGE:
+    if not kind.__flags__ & WRITTEN_IN_PYTHON or root(kind.__module__) in (PACKAGE, ""):
         return False
     if is_users(kind.__module__, file_of(kind.__module__)):
         return True
@@ -59,9 +60,9 @@ def is_users_class(kind: type) -> bool:
     return found is not kind and "<locals>" not in kind.__qualname__
 
 
-def file_of(module: str | None) -> str | None:
+def file_of(module: object) -> str | None:
     """The file that a module was made of, where it was."""
-    file = getattr(sys.modules.get(module or ""), "__file__", None)
+    file = getattr(sys.modules.get(module), "__file__", None) if isinstance(module, str) else None
     return file if isinstance(file, str) else None
 
 

@@ -17,6 +17,7 @@ from semibandits.simulation.parts import (
     INDEX,
     Cannot,
     aligned,
+    check_word,
     facts,
     form,
     in_chunks,
@@ -28,7 +29,7 @@ from semibandits.simulation.parts import (
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.sizes import memory
 from semibandits.structure import is_float
-from semibandits.types import Arrays, IndexPolicy, Solver
+from semibandits.types import Arrays, Clock, IndexPolicy, Params, Solver
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 MOST_COMPARED = 2_000
@@ -103,8 +104,8 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
     )
 
 
-_COMPARED: set[Kernel] = set()
-"""Those that did the same as the plain loop, in this process."""
+_COMPARED: set[str] = set()
+"""The machine code that did the same as the plain loop, in this process: by its name, made of all that is in it."""
 
 
 class Engine:
@@ -136,6 +137,7 @@ class Engine:
             raise Cannot(f"the clock of {policy!r} raised {type(error).__name__}: {error}") from error
         if policy.random and not all(is_float(number) for number in clock):
             raise Cannot(f"the clock of {policy!r} must give floats, got {clock!r:.100}")
+        _check_growth(policy, task, agent.params, clock)
         self._kernel = Kernel(
             clock=type(policy).clock,
             observe=type(policy).observe,
@@ -189,9 +191,10 @@ class Engine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._kernel not in _COMPARED:
+        name = str(getattr(self._code, "__name__", ""))
+        if name not in _COMPARED:
             self._compare()
-            _COMPARED.add(self._kernel)
+            _COMPARED.add(name)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
@@ -312,3 +315,13 @@ def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
         unused = (name == "forget" and not forgets) or getattr(type(policy), name) is None
         if not unused and (why := foreign(getattr(type(policy), name))):
             raise Cannot(why)
+
+
+def _check_growth(policy: IndexPolicy, task: Task, p: Params, c: Clock) -> None:
+    """Whether the whole numbers of its formulas stay within a word to the end."""
+    last, item, s = task.horizon, task.problem.n_items - 1, tuple(map(float, policy.prior))
+    kind = type(policy)
+    check_word(kind.clock, task, last, 0, p)
+    check_word(kind.observe, task, s, 0.5, last, 0, item, p)
+    check_word(kind.forget, task, s, 0.5, last, p)
+    check_word(kind.score, task, s, c, 0, item, p)
