@@ -34,7 +34,7 @@ import numpy as np
 from semibandits.errors import Unsupported
 from semibandits.named_files import content
 from semibandits.reached import Reached, cells, is_shared_chance
-from semibandits.whose import file_of, folder_of, is_users, is_users_class, is_users_function
+from semibandits.whose import PACKAGE, file_of, folder_of, is_users, is_users_class, is_users_function, root
 
 SOURCE = "__semibandits_source__"
 """In a module: the digest of the text it was made of."""
@@ -81,9 +81,7 @@ def fingerprint(value: object) -> Fingerprint:
     """The same for the same data and code, in any process."""
     describer = _Describer()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python, about what can be pickled
-            whole = describer.describe(value)
+        whole = describer.describe(value)
     except RecursionError as error:
         raise Unsupported("what is to be told from others is nested too deeply") from error
     files = describer.reached.files_found()
@@ -185,6 +183,7 @@ class _Describer:
     def _class(self, kind: type) -> Iterator[bytes]:
         yield _kind(kind).encode()
         if not is_users_class(kind):
+            yield from map(self.describe, _patches(kind))
             return
         yield repr(getattr(sys.modules.get(kind.__module__), SOURCE, None)).encode()
         yield self.describe(type(kind))
@@ -234,8 +233,7 @@ class _Describer:
                 self.reached.hold(name)
                 return
             yield from self._reduced(value, reduced)
-        if is_users_class(kind):
-            yield self.describe(kind)
+        yield self.describe(kind)
 
     def _reduced(self, value: object, reduced: Any) -> Iterator[bytes]:
         """What pickling would take to make it anew."""
@@ -311,6 +309,16 @@ def _scope(value: Any) -> tuple[str | None, str]:
     return folder_of({"__file__": file_of(kind.__module__)}) or "", _kind(kind)
 
 
+def _patches(kind: type) -> Iterator[Any]:
+    """What a user has put into classes of this package."""
+    for one in kind.__mro__:
+        if root(one.__module__) == PACKAGE:
+            for name, value in sorted(vars(one).items()):
+                function = getattr(value, "__func__", getattr(value, "fget", value))
+                if isinstance(function, FunctionType) and is_users_function(function):
+                    yield name, function
+
+
 def _made_of(value: Any) -> tuple[Any, ...] | None:
     """What counts of objects that pickling cannot take apart, or into what differs from use to use."""
     if isinstance(value, MethodType):
@@ -335,7 +343,13 @@ def _made_of(value: Any) -> tuple[Any, ...] | None:
 def _reduce(value: Any) -> Any:
     """What pickling takes of it."""
     reduce: Any = copyreg.dispatch_table.get(type(value))
-    return value.__reduce_ex__(4) if reduce is None else reduce(value)
+    if reduce is not None:
+        return reduce(value)
+    if type(value).__module__ != "itertools":
+        return value.__reduce_ex__(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it will not always be so
+        return value.__reduce_ex__(4)
 
 
 def _table(value: Any) -> tuple[Any, ...] | None:

@@ -25,7 +25,7 @@ OUTSIDE = re.compile(
     r"|(os|posix|nt)\.(environ|environb|getenv|system|popen|urandom|getpid|getlogin|times|spawn\w+|exec\w+)(\..+)?"
     r"|time\.(?!sleep$|strftime$|strptime$|mktime$|struct_time$)\w+|(datetime\.)?(datetime|date)\.(now|utcnow|today)"
     r"|random\.(?!Random$)[a-z]\w*|numpy\.random\.(?!default_rng$)[a-z]\w*"
-    r"|sys\.(argv|stdin)(\..+)?|builtins\.(input|eval|exec|__import__|globals|id)|importlib\.(import_module|reload)"
+    r"|sys\.(argv|stdin|modules)(\..+)?|builtins\.(input|eval|exec|__import__|globals|id)|importlib\.(import_module|reload)"
     r"|platform\.\w+|getpass\.\w+"
 )
 """What answers otherwise at other times, or elsewhere, or runs what is not seen."""
