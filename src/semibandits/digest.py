@@ -5,14 +5,13 @@ Numbers, arrays and containers count by value, and objects by their attributes. 
 there. What belongs to Python, to installed packages or to this package counts by its name.
 """
 
-import copyreg
 import hashlib
 import os
 import sys
-import warnings
 import weakref
+from collections import deque
 from collections.abc import Iterator
-from functools import _lru_cache_wrapper, cached_property, partial
+from functools import cached_property, partial
 from pathlib import PurePath
 from types import (
     BuiltinFunctionType,
@@ -33,8 +32,9 @@ import numpy as np
 
 from semibandits.errors import Unsupported
 from semibandits.named_files import content
-from semibandits.reached import Reached, cells, is_shared_chance
-from semibandits.whose import PACKAGE, file_of, folder_of, is_users, is_users_class, is_users_function, root
+from semibandits.reached import Reached, Scope, cells, is_shared_chance
+from semibandits.taken_apart import code_of, kind_of, made_of, patches, reduced
+from semibandits.whose import file_of, folder_of, is_users, is_users_class, is_users_function, root
 
 SOURCE = "__semibandits_source__"
 """In a module: the digest of the text it was made of."""
@@ -63,7 +63,15 @@ ALIVE = (
 NOT_OF_A_CLASS = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__abstractmethods__"),
     *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
-    *("__dataclass_fields__", "__dataclass_params__", "_abc_impl", "__slotnames__", "__parameters__", "__orig_bases__"),
+    *(
+        "__dataclass_fields__",
+        "__dataclass_params__",
+        "_abc_impl",
+        "_value2member_map_",
+        "__slotnames__",
+        "__parameters__",
+        "__orig_bases__",
+    ),
 }
 
 
@@ -81,14 +89,14 @@ def fingerprint(value: object) -> Fingerprint:
     """The same for the same data and code, in any process."""
     describer = _Describer()
     try:
-        whole = describer.describe(value)
+        whole = describer.whole(value)
     except RecursionError as error:
         raise Unsupported("what is to be told from others is nested too deeply") from error
     files = describer.reached.files_found()
     beside = {**describer.reached.texts, **files}
-    made_of = hashlib.sha256(whole + repr(sorted(beside.items())).encode())
+    together = hashlib.sha256(whole + repr(sorted(beside.items())).encode())
     parts = {**describer.parts, **beside}
-    return Fingerprint(made_of.hexdigest(), tuple(dict.fromkeys(describer.reached.unseen)), parts)
+    return Fingerprint(together.hexdigest(), tuple(dict.fromkeys(describer.reached.unseen)), parts)
 
 
 def digest(value: object) -> str:
@@ -100,30 +108,48 @@ def digest(value: object) -> str:
 
 
 class _Describer:
-    """Things are numbered as they are first met, so that they may refer to each other."""
+    """Things are numbered as they are first met, so that they may refer to each other, and are described in turn."""
 
     def __init__(self) -> None:
         self.reached = Reached(self.describe)
         self.parts: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
+        self._waiting: deque[tuple[Any, Scope, str]] = deque()
+        self._name = ""
+        """Under which a difference in what is met is noted."""
+
+    def whole(self, value: object) -> bytes:
+        """The value, and all that it leads to."""
+        result = hashlib.sha256(self.describe(value))
+        while self._waiting:
+            one, scope, self._name = self._waiting.popleft()
+            with self.reached.within(scope):
+                described = _hashed(kind_of(type(one)), *self._compound(one))
+            if self._name:
+                self._note(self._name, described)
+            result.update(described)
+        self._name = ""
+        return result.digest()
 
     def describe(self, value: Any) -> bytes:
-        kind = _kind(type(value)).encode()
-        if isinstance(value, NUMBERS_AND_WORDS):
-            return _hashed(kind, self._word(value) if type(value) is str else repr(value))
+        """Words and numbers in full, and other things by their numbers."""
+        kind = type(value)
+        if isinstance(value, NUMBERS_AND_WORDS) and not is_users_class(kind):
+            return _hashed(kind_of(kind), self._word(str(value)) if kind is str else repr(value))
         if isinstance(value, CodeType):
-            return _hashed(kind, *map(self.describe, _code(value)))
+            return _hashed(kind_of(kind), *map(self.describe, code_of(value)))
         if isinstance(value, PurePath):
-            return _hashed(kind, self._word(str(value)))
-        if type(value) is tuple:
-            return _hashed(kind, *map(self.describe, value))
-        if id(value) in self._numbers:
-            return f"#{self._numbers[id(value)]}".encode()
-        self._numbers[id(value)] = len(self._numbers)
-        self._alive.append(value)  # or another could have its id
-        with self.reached.within(*_scope(value)):
-            return _hashed(kind, *self._compound(value))
+            return _hashed(kind_of(kind), self._word(str(value)))
+        if kind is tuple:
+            return _hashed(kind_of(kind), *map(self.describe, value))
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = len(self._numbers)
+            self._alive.append(value)  # or another could have its id
+            scope = _scope(value)
+            name = "" if scope is not None or isinstance(value, FunctionType | type | ModuleType) else self._name
+            self._waiting.append((value, scope or self.reached.scope, name))
+        return f"#{self._numbers[id(value)]}".encode()
 
     def _word(self, word: str) -> str:
         """In a user's code, what it says of the place where that lies does not count."""
@@ -136,7 +162,7 @@ class _Describer:
             yield describe(value.tolist()) if value.dtype.hasobject else np.ascontiguousarray(value).tobytes()
             if type(value) is not np.ndarray and hasattr(value, "__dict__"):
                 yield from self._attributes(value, dict(vars(value)))
-        elif hasattr(value, "indptr") and hasattr(value, "indices"):  # a sparse matrix
+        elif root(type(value).__module__) == "scipy" and hasattr(value, "indptr"):  # a sparse matrix
             yield from map(describe, (value.shape, value.indptr, value.indices, value.data))
         elif type(value) is list:
             yield from map(describe, value)
@@ -159,38 +185,40 @@ class _Describer:
 
     def _apart(self, value: object) -> bytes:
         """Of one of several in no order: what is met in it is not known to the others."""
-        before = dict(self._numbers)
-        result = self.describe(value)
-        self._numbers = before
+        waiting, name, met = self._waiting, self._name, len(self._numbers)
+        self._waiting = deque()
+        with self.reached.within(self.reached.scope):
+            result = self.whole(value)
+        self._waiting, self._name = waiting, name
+        while len(self._numbers) > met:
+            self._numbers.popitem()
         return result
 
     def _function(self, function: FunctionType) -> Iterator[bytes]:
-        own = [function.__code__, function.__defaults__, function.__kwdefaults__]
-        described = [self.describe(part) for part in own]
-        for value in cells(function):
-            described.append(self.describe(value))
-            own.append(value)
-        yield from described
+        if hasattr(function, "registry") and hasattr(function, "dispatch"):  # functools.singledispatch
+            yield from map(self.describe, function.registry.items())
+            return
+        name = f"{function.__module__}.{function.__qualname__}" if is_users_function(function) else ""
+        for value in (function.__code__, function.__defaults__, function.__kwdefaults__, *cells(function)):
+            yield self._noted(name, value)
         yield from self._attributes(function, dict(vars(function)))
-        if is_users_function(function):
-            name = f"{function.__module__}.{function.__qualname__}"
-            self._note(name, *(one for one, part in zip(described, own, strict=True) if not callable(part)))
+        if name:
             yield repr(function.__globals__.get(SOURCE)).encode()
-            for name, value in self.reached.of_function(function):
-                yield name.encode() + self._noted(f"{function.__module__}.{name}", value)
+            for named, value in self.reached.of_function(function):
+                yield named.encode() + self._noted(f"{function.__module__}.{named}", value)
             self.reached.read_imports(function.__code__, function.__globals__.get("__package__"))
 
     def _class(self, kind: type) -> Iterator[bytes]:
-        yield _kind(kind).encode()
+        yield kind_of(kind).encode()
         if not is_users_class(kind):
-            yield from map(self.describe, _patches(kind))
+            yield from map(self.describe, patches(kind))
             return
         yield repr(getattr(sys.modules.get(kind.__module__), SOURCE, None)).encode()
         yield self.describe(type(kind))
         yield from map(self.describe, kind.__bases__)
         for name, value in sorted(vars(kind).items()):
             if name not in NOT_OF_A_CLASS:
-                yield name.encode() + self._noted(f"{_kind(kind)}.{name}", value)
+                yield name.encode() + self._noted(f"{kind_of(kind)}.{name}", value)
 
     def _module(self, module: ModuleType) -> Iterator[bytes]:
         """A user's module that is used as a whole counts by all that is in it."""
@@ -217,33 +245,34 @@ class _Describer:
 
     def _object(self, value: Any) -> Iterator[bytes]:
         kind = type(value)
-        name = _kind(kind)
+        name = kind_of(kind)
         if name.startswith(ALIVE):
             self.reached.hold(name)
         elif name.startswith(KEPT) or isinstance(value, weakref.ref) or is_shared_chance(value):
             return
-        elif (made_of := _made_of(value)) is not None:
-            yield from map(self.describe, made_of)
+        elif (parts := made_of(value)) is not None:
+            yield from map(self.describe, parts)
         elif kind is object:
             return
         else:
             try:
-                reduced: Any = _reduce(value)
+                pickled = reduced(value)
             except Exception:
                 self.reached.hold(name)
                 return
-            yield from self._reduced(value, reduced)
+            yield from self._reduced(value, pickled)
         yield self.describe(kind)
 
-    def _reduced(self, value: object, reduced: Any) -> Iterator[bytes]:
+    def _reduced(self, value: object, pickled: Any) -> Iterator[bytes]:
         """What pickling would take to make it anew."""
-        if isinstance(reduced, str):
-            yield reduced.encode()
+        if isinstance(pickled, str):
+            yield pickled.encode()
             yield self._library(value)
             return
-        whole: list[Any] = [*reduced, None, None, None]
+        whole: list[Any] = [*pickled, None, None, None]
         state, items, pairs = whole[2:5]
-        yield from map(self.describe, whole[:2])
+        for part in whole[:2]:
+            yield self._noted(kind_of(type(value)) if is_users_class(type(value)) else self._name, part)
         states = state if isinstance(state, tuple) and len(state) == 2 else (state,)
         for one in states:
             if isinstance(one, dict) and all(isinstance(name, str) for name in one):
@@ -260,18 +289,20 @@ class _Describer:
         for name in sorted(known):
             kept = isinstance(getattr(kind, name, None), cached_property) or (not users and "cache" in name)
             if not kept:
-                described = self._noted(f"{_kind(kind)}.{name}", known[name]) if users else self.describe(known[name])
+                described = self._noted(f"{kind_of(kind)}.{name}", known[name]) if users else self.describe(known[name])
                 yield name.encode() + described
 
     def _noted(self, name: str, value: Any) -> bytes:
+        """The value, and a note of it for who wants to know where a difference is."""
+        before, self._name = self._name, name
         described = self.describe(value)
-        if value is not None and not callable(value) and not isinstance(value, ModuleType | staticmethod | property):
+        self._name = before
+        if name and value is not None and not described.startswith(b"#"):
             self._note(name, described)
         return described
 
-    def _note(self, name: str, *described: bytes) -> None:
-        """For who wants to know where a difference is."""
-        self.parts[name] = _hashed(self.parts.get(name, ""), *described).hex()[:16]
+    def _note(self, name: str, described: bytes) -> None:
+        self.parts[name] = _hashed(self.parts.get(name, ""), described).hex()[:16]
 
 
 def _hashed(*parts: bytes | str) -> bytes:
@@ -282,83 +313,16 @@ def _hashed(*parts: bytes | str) -> bytes:
     return whole.digest()
 
 
-def _kind(kind: type) -> str:
-    module = "__main__" if kind.__module__ == "__mp_main__" else kind.__module__
-    return f"{module}.{kind.__qualname__}"
-
-
-def _code(code: CodeType) -> tuple[Any, ...]:
-    """What code does: not on which lines it stands, nor what its functions are called."""
-    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_exceptiontable)
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return (code.co_code, code.co_consts, names, counts)
-
-
-def _scope(value: Any) -> tuple[str | None, str]:
-    """Where the user's code lies that this is part of, and what it is called; None: it is part of what it is in."""
+def _scope(value: Any) -> Scope | None:
+    """The user's code that this is part of; None: it is part of what it is in."""
     if isinstance(value, partial):
         return _scope(value.func)
     if isinstance(value, MethodType):
         return _scope(value.__func__)
     if isinstance(value, FunctionType) and is_users_function(value):
         file = os.path.basename(value.__code__.co_filename)
-        return folder_of(value.__globals__) or "", f"{value.__qualname__}() in {file}"
+        return Scope(folder_of(value.__globals__) or "", f"{value.__qualname__}() in {file}")
     kind = value if isinstance(value, type) else type(value)
     if kind is type or not is_users_class(kind):
-        return None, ""
-    return folder_of({"__file__": file_of(kind.__module__)}) or "", _kind(kind)
-
-
-def _patches(kind: type) -> Iterator[Any]:
-    """What a user has put into classes of this package."""
-    for one in kind.__mro__:
-        if root(one.__module__) == PACKAGE:
-            for name, value in sorted(vars(one).items()):
-                function = getattr(value, "__func__", getattr(value, "fget", value))
-                if isinstance(function, FunctionType) and is_users_function(function):
-                    yield name, function
-
-
-def _made_of(value: Any) -> tuple[Any, ...] | None:
-    """What counts of objects that pickling cannot take apart, or into what differs from use to use."""
-    if isinstance(value, MethodType):
-        return value.__func__, value.__self__
-    if isinstance(value, _lru_cache_wrapper):
-        return value.__wrapped__, sorted(value.cache_parameters().items())
-    if isinstance(value, staticmethod | classmethod):
-        return (value.__func__,)
-    if isinstance(value, property):
-        return value.fget, value.fset, value.fdel
-    if isinstance(value, cached_property):
-        return (value.func,)
-    if isinstance(value, np.vectorize):
-        return value.pyfunc, value.otypes, value.signature, value.excluded
-    if hasattr(type(value), "py_func") or "py_func" in getattr(value, "__dict__", ()):  # compiled by numba
-        return (value.py_func,)
-    if type(value).__module__.partition(".")[0] == "pandas":
-        return _table(value)
-    return None
-
-
-def _reduce(value: Any) -> Any:
-    """What pickling takes of it."""
-    reduce: Any = copyreg.dispatch_table.get(type(value))
-    if reduce is not None:
-        return reduce(value)
-    if type(value).__module__ != "itertools":
-        return value.__reduce_ex__(4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it will not always be so
-        return value.__reduce_ex__(4)
-
-
-def _table(value: Any) -> tuple[Any, ...] | None:
-    """What is in a table, a column or an index of pandas."""
-    name = type(value).__name__
-    if name == "DataFrame":
-        return value.columns, value.index, [value.iloc[:, column] for column in range(value.shape[1])]
-    if name == "Series":
-        return value.name, value.index, str(value.dtype), np.asarray(value)
-    if name.endswith("Index"):
-        return list(value.names), str(value.dtype), np.asarray(value)
-    return None
+        return None
+    return Scope(folder_of({"__file__": file_of(kind.__module__)}) or "", kind_of(kind))

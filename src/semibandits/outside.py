@@ -40,15 +40,22 @@ def reaches(reading: Reading, names: dict[tuple[str, ...], str]) -> Iterator[str
             yield name
         elif chain in reading.bare_calls and DRAWS_AFRESH.fullmatch(name):
             yield f"{name}() without a seed"
+    if "rvs" in _asked(reading) and "random_state" not in reading.words:
+        yield "rvs() without random_state"
 
 
 def reads_files(reading: Reading, names: dict[tuple[str, ...], str]) -> str:
     """The function by which the code opens files; "" if it does not."""
     by_name = [name for name in names.values() if READERS.fullmatch(name)]
-    by_method = sorted(READING & (reading.attributes | {one for chain in reading.chains for one in chain[1:]}))
+    by_method = sorted(READING & _asked(reading))
     if reading.only_writes:
         by_name = [name for name in by_name if name not in ("builtins.open", "io.open", "_io.open")]
     return (by_name or [f".{name}" for name in by_method if not _is_of_module(name, reading, names)] or [""])[0]
+
+
+def _asked(reading: Reading) -> set[str]:
+    """Attributes of anything."""
+    return {*reading.attributes, *(name for chain in reading.chains for name in chain[1:])}
 
 
 def _is_of_module(name: str, reading: Reading, names: dict[tuple[str, ...], str]) -> bool:

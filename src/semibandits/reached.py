@@ -17,10 +17,19 @@ import numpy as np
 from semibandits.code_reading import Import, Reading, read
 from semibandits.named_files import NamedFiles, content
 from semibandits.outside import lists_folders, reaches, reads_files
-from semibandits.whose import file_of, is_users
+from semibandits.whose import file_of, is_users, is_users_class
 
 Names = dict[tuple[str, ...], str]
 """What the names in some code stand for: ("np", "load") for "numpy.load"."""
+
+
+class Scope(NamedTuple):
+    """Of which code something is part."""
+
+    folder: str | None
+    """Where the user's code lies; "": nowhere. None: it is no code of the user's."""
+    where: str
+    """What it is called."""
 
 
 class Opener(NamedTuple):
@@ -43,35 +52,32 @@ class Reached:
         """The modules that were read, by name."""
         self._describe = describe
         self._files = NamedFiles()
-        self._folder: str | None = None
-        self._where = ""
+        self.scope = Scope(None, "an attribute")
         self._openers: list[Opener] = []
         self._log: list[str] = []
         self._written: set[str] = set()
         self._read: set[str] = set()
 
     @contextmanager
-    def within(self, folder: str | None, where: str) -> Iterator[None]:
-        """In the user's code that lies in this folder; None: where we are already."""
-        before = self._folder, self._where
-        if folder is not None:
-            self._folder, self._where = folder, where
+    def within(self, scope: Scope) -> Iterator[None]:
+        before, self.scope = self.scope, scope
         try:
             yield
         finally:
-            self._folder, self._where = before
+            self.scope = before
 
     def word(self, word: str) -> str:
         """The word, without the place where the user's code lies."""
-        if self._folder is None:
+        folder = self.scope.folder
+        if folder is None:
             return word
         self._log.append(word)
-        self._files.add(word, self._folder)
-        return _placed(word, self._folder)
+        self._files.add(word, folder)
+        return _placed(word, folder)
 
     def hold(self, kind: str) -> None:
         """There is an object of which nothing can be told."""
-        self.unseen.append(f"{self._where or 'an attribute'} holds a {kind}")
+        self.unseen.append(f"{self.scope.where} holds a {kind}")
 
     def of_function(self, function: FunctionType) -> Iterator[tuple[str, Any]]:
         """The values that a user's function names: globals, and what it takes of modules."""
@@ -106,12 +112,12 @@ class Reached:
             if one.alias and not one.these:  # as a local name, of which it is not seen what is asked of it
                 asked |= {(one.alias, this): f"{one.name}.{this}" for this in reading.attributes}
         names = {**names, **asked}
-        self.unseen += [f"{self._where} uses {name}" for name in reaches(reading, names)]
+        self.unseen += [f"{self.scope.where} uses {name}" for name in reaches(reading, names)]
         how = reads_files(reading, names)
         if how and lists_folders(reading):
-            self.unseen.append(f"{self._where} lists a folder")
+            self.unseen.append(f"{self.scope.where} lists a folder")
         elif how:
-            self._openers.append(Opener(self._where, how, words, is_told))
+            self._openers.append(Opener(self.scope.where, how, words, is_told))
 
     def read_imports(self, code: CodeType, package: str | None) -> None:
         """The user's modules that the code imports when it runs: by their text, as they may not be there yet."""
@@ -129,7 +135,7 @@ class Reached:
         except (OSError, SyntaxError, ValueError):
             self.unseen.append(f"the module {name} cannot be read")
             return
-        with self.within(os.path.dirname(os.path.abspath(file)), f"the module {name}"):
+        with self.within(Scope(os.path.dirname(os.path.abspath(file)), f"the module {name}")):
             self.texts[f"the module {name}"] = self._describe(code).hex()
             reading = read(code)
             aliases = {one.alias: one.name for one in reading.imports if one.alias}
@@ -180,6 +186,8 @@ def _name(value: Any) -> str:
     """Under which name something of Python or of a package is known; "" for the user's."""
     if value is os.environ:
         return "os.environ"
+    if is_users_class(type(value)):
+        return ""
     if isinstance(value, ModuleType):
         return "" if is_users(value.__name__, getattr(value, "__file__", None)) else value.__name__
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)

@@ -12,6 +12,9 @@ PACKAGE = __name__.partition(".")[0]
 WRITTEN_IN_PYTHON = 1 << 9
 """The flag of classes that are not built into Python; some of C have it, too."""
 
+OF_EXTENSIONS = ("_cython_", "pybind11_", "nanobind")
+"""Modules without files, of which extensions of installed packages say that their classes are."""
+
 
 def root(module: object) -> str:
     """The first part of a module's name; some classes give something else for it."""
@@ -40,7 +43,7 @@ def is_users(module: object, file: object = None) -> bool:
         return root(module) != PACKAGE
     if isinstance(file, str):
         return not is_installed(file)
-    return root(module) not in sys.stdlib_module_names
+    return root(module) not in sys.stdlib_module_names and not root(module).startswith(OF_EXTENSIONS)
 
 
 def is_users_function(function: FunctionType) -> bool:

@@ -1,6 +1,8 @@
 """A store notices when the code or the data that its runs come from have changed."""
 
 import ctypes
+import enum
+import functools
 import json
 import os
 import random
@@ -119,6 +121,73 @@ def test_objects_are_the_same_after_use() -> None:
         assert digest(fresh) == digest(used)
     used.chances[1].random()
     assert digest(fresh) != digest(used)
+
+
+def test_long_chains_are_followed_to_their_end() -> None:
+    def chained(last: float) -> Any:
+        known: dict[str, Any] = {"__name__": "chained"}
+        lines = [f"def f{i}(x):\n    return f{i + 1}(x)\n" for i in range(400)]
+        exec("".join(lines) + f"def f400(x):\n    return x * {last}\n", known)
+        return known["f0"]
+
+    def linked(last: float) -> Any:
+        node = Node(0, last)
+        for number in range(1500):
+            node = Node(number, node)
+        return node
+
+    for make in (chained, linked):
+        assert digest(make(0.5)) == digest(make(0.5)) != digest(make(0.25))
+
+
+class Shade(enum.Flag):
+    RED = 1
+    BLUE = 2
+
+
+class Metres(float):
+    """A number with ways of its own."""
+
+    factor = 0.5
+
+    def __mul__(self, other: Any) -> float:
+        return float(self) * other * self.factor
+
+
+def test_kinds_of_numbers_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest(Shade.RED)
+    assert Shade.RED | Shade.BLUE  # which is remembered
+    assert digest(Shade.RED) == before != digest(Shade.BLUE)
+    before = digest(Metres(3.0))
+    monkeypatch.setattr(Metres, "factor", 0.25)
+    assert digest(Metres(3.0)) != before
+
+
+def test_what_is_put_into_classes_of_this_package_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest(policies.CombUCB1())
+    monkeypatch.setattr(policies.CombUCB1, "score", staticmethod(lambda s, c, key, item, p: s[1]))
+    assert digest(policies.CombUCB1()) != before
+    one = sets.TopK(6, 2)
+    before = digest(one)
+    one.argmax = lambda weights: np.array([0, 1])  # type: ignore[method-assign]
+    assert digest(one) != before
+
+
+def test_what_a_function_chooses_by_kind_counts() -> None:
+    def choosing(factor: float) -> Any:
+        @functools.singledispatch
+        def choose(x: Any) -> Any:
+            return x
+
+        @choose.register
+        def _(x: int) -> float:
+            return x * factor
+
+        return choose
+
+    used = choosing(0.5)
+    assert used(2) == 1.0
+    assert digest(used) == digest(choosing(0.5)) != digest(choosing(0.25))
 
 
 def reads_the_clock(w: Any) -> list[int]:
