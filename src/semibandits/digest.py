@@ -38,6 +38,7 @@ from semibandits.whose import file_of, folder_of, is_users, is_users_class, is_u
 
 SOURCE = "__semibandits_source__"
 """In a module: the digest of the text it was made of."""
+MANY = 100
 NUMBERS_AND_WORDS = (bool, int, float, complex, str, bytes, np.generic, type(None), type(...), type(NotImplemented))
 NATIVE = (
     BuiltinFunctionType,
@@ -51,6 +52,7 @@ KEPT = ("_thread.", "weakref.", "_weakref.", "_weakrefset.", "threading.", "semi
 """Kinds of objects that hold nothing but what others hold, too: locks, and what is remembered of them."""
 ALIVE = (
     "threading.Thread",
+    "threading.Timer",
     "_ctypes.",
     "ctypes.",
     "subprocess.",
@@ -136,11 +138,11 @@ class _Describer:
         """Words and numbers in full, and other things by their numbers."""
         kind = type(value)
         if isinstance(value, NUMBERS_AND_WORDS) and not is_users_class(kind):
-            return _hashed(kind_of(kind), self._word(str(value)) if kind is str else repr(value))
+            return _hashed(kind_of(kind), self._said(value))
         if isinstance(value, CodeType):
             return _hashed(kind_of(kind), *map(self.describe, code_of(value)))
         if isinstance(value, PurePath):
-            return _hashed(kind_of(kind), self._word(str(value)))
+            return _hashed(kind_of(kind), self._said(str(value)))
         if kind is tuple:
             return _hashed(kind_of(kind), *map(self.describe, value))
         if id(value) not in self._numbers:
@@ -151,9 +153,11 @@ class _Describer:
             self._waiting.append((value, scope or self.reached.scope, name))
         return f"#{self._numbers[id(value)]}".encode()
 
-    def _word(self, word: str) -> str:
-        """In a user's code, what it says of the place where that lies does not count."""
-        return repr(self.reached.word(word))
+    def _said(self, value: Any) -> str:
+        """In a user's code, what a word says of the place where that lies does not count."""
+        if type(value) is str:
+            return repr(self.reached.word(value))
+        return hex(value) if type(value) is int else repr(value)  # which has as many digits as it likes
 
     def _compound(self, value: Any) -> Iterator[bytes]:
         describe = self.describe
@@ -165,7 +169,8 @@ class _Describer:
         elif root(type(value).__module__) == "scipy" and hasattr(value, "indptr"):  # a sparse matrix
             yield from map(describe, (value.shape, value.indptr, value.indices, value.data))
         elif type(value) is list:
-            yield from map(describe, value)
+            said = self._simple(value) if len(value) > MANY else ""
+            yield from [said.encode("utf-8", "surrogatepass")] if said else map(describe, value)
         elif isinstance(value, set | frozenset):
             yield from sorted(map(self._apart, value))
         elif type(value) in (dict, MappingProxyType):
@@ -182,6 +187,12 @@ class _Describer:
             yield from self._native(value)
         else:
             yield from self._object(value)
+
+    def _simple(self, values: list[Any]) -> str:
+        """A long list of nothing but words and numbers, at once; "": it is not, or has to be gone through."""
+        if not all(type(value) in (str, float, bool) for value in values):
+            return ""
+        return repr(values) if self.reached.words([value for value in values if type(value) is str]) else ""
 
     def _apart(self, value: object) -> bytes:
         """Of one of several in no order: what is met in it is not known to the others."""
@@ -285,7 +296,7 @@ class _Describer:
     def _attributes(self, value: object, known: dict[str, Any]) -> Iterator[bytes]:
         """Without what is but kept to be quicker."""
         kind = type(value)
-        users = is_users_class(kind)
+        users = is_users_function(value) if isinstance(value, FunctionType) else is_users_class(kind)
         for name in sorted(known):
             kept = isinstance(getattr(kind, name, None), cached_property) or (not users and "cache" in name)
             if not kept:

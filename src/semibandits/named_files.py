@@ -3,7 +3,6 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
 
 LONGEST = 1000
 """Characters of a name."""
@@ -18,9 +17,9 @@ class NamedFiles:
     """Words that may name files, and the folders in which these may lie."""
 
     def __init__(self) -> None:
-        self._words: dict[tuple[str, str | None], None] = {}
+        self._words: dict[tuple[str, str], None] = {}
 
-    def add(self, word: str, folder: str | None) -> None:
+    def add(self, word: str, folder: str) -> None:
         """A word of code that lies in this folder."""
         if 0 < len(word) <= LONGEST and word.isprintable() and word.strip(". "):
             self._words[word, folder] = None
@@ -33,13 +32,15 @@ class NamedFiles:
 
     def found(self) -> dict[str, list[str]]:
         """The files that these words name: by word, paths."""
-        bases = dict.fromkeys((os.getcwd(), *(folder for _, folder in self._words if folder)))
+        bases = dict.fromkeys((*_here(), *(folder for _, folder in self._words if folder)))
         words = dict.fromkeys(word for word, _ in self._words)
         files: dict[str, list[str]] = {}
-        new = list(bases)
+        new = {base: _names(base) for base in bases}
         for _ in range(DEEPEST):
-            found = [(word, path) for word in words for path in _paths(word, new)]
-            new = []
+            there = {".", "..", "~", "", *(name for names in new.values() for name in names)}  # "": of "/a/b"
+            near = (word for word in words if word.replace("\\", "/").partition("/")[0].casefold() in there)
+            found = [(word, path) for word in near for path in _paths(word, new)]
+            new = {}
             for word, path in found:
                 if (
                     path not in bases
@@ -48,7 +49,7 @@ class NamedFiles:
                     and os.path.dirname(path) != path
                 ):
                     bases[path] = None
-                    new.append(path)
+                    new[path] = _names(path)
                 elif _is_file(path) and path not in files.setdefault(word, []):
                     files[word].append(path)
             if not new:
@@ -56,12 +57,29 @@ class NamedFiles:
         return {word: sorted(paths) for word, paths in files.items() if paths}
 
 
-def _paths(word: str, bases: Iterable[str]) -> list[str]:
-    """Where a file of this name would be."""
-    plain = os.path.expanduser(word)
-    paths = [os.path.normpath(plain)] if os.path.isabs(plain) else []
+def _here() -> list[str]:
+    """The working directory, if it is still there."""
+    try:
+        return [os.getcwd()]
+    except OSError:
+        return []
+
+
+def _paths(word: str, bases: dict[str, set[str]]) -> list[str]:
+    """Where a file of this name may be; `bases` are folders, with what is in them."""
+    plain = os.path.expanduser(word) if word.startswith("~") else word
     inside = plain.lstrip("/\\")  # the end of a name that is put together
-    return paths + [os.path.normpath(os.path.join(base, inside)) for base in bases if inside]
+    first = inside.replace("\\", "/").partition("/")[0].casefold()
+    paths = [os.path.join(base, inside) for base, names in bases.items() if first in names or first in (".", "..")]
+    return [os.path.normpath(path) for path in ([plain, *paths] if os.path.isabs(plain) else paths)]
+
+
+def _names(folder: str) -> set[str]:
+    """Of all that is in a folder."""
+    try:
+        return {name.casefold() for name in os.listdir(folder)}
+    except OSError:
+        return set()
 
 
 def _is_file(path: str) -> bool:

@@ -75,6 +75,16 @@ class Reached:
         self._files.add(word, folder)
         return _placed(word, folder)
 
+    def words(self, words: list[str]) -> bool:
+        """As many at once; whether none of them tells of the place."""
+        folder = self.scope.folder
+        if folder is None:
+            return True
+        self._log += words
+        for word in words:
+            self._files.add(word, folder)
+        return not folder or not any(word.startswith(folder) for word in words)
+
     def hold(self, kind: str) -> None:
         """There is an object of which nothing can be told."""
         self.unseen.append(f"{self.scope.where} holds a {kind}")
@@ -92,9 +102,14 @@ class Reached:
                 continue
             if chain[0] == "__file__":
                 continue
-            value, rest = followed(known[chain[0]], chain[1:])
+            first = known[chain[0]]
+            value, rest = followed(first, chain[1:])
             if name := _name(value):
                 names[chain] = ".".join((name, *rest))
+                value = None if value is os.environ else value
+            elif isinstance(first, ModuleType) and _name(first) and not callable(value):
+                names[chain] = ".".join((_name(first), *chain[1:]))
+                value = value if isinstance(value, int | float | str) else None  # sys.modules, and the like
             yield ".".join(chain), value
         named = [known.get(name, name) for name in reading.written]
         self._written |= {str(word) for word in named if isinstance(word, str | PurePath)}
@@ -148,8 +163,9 @@ class Reached:
     def files_found(self) -> dict[str, str]:
         """What is in the files that are named, by their names; and what is opened and not among them is not seen."""
         found = {word: paths for word, paths in self._files.found().items() if word not in self._written}
+        left = found.keys() - {word for opener in self._openers for word in opener.words}
         for opener in self._openers:
-            if not (opener.words & found.keys() or (opener.is_told and found)):
+            if not (opener.words & found.keys() or (opener.is_told and left)):
                 self.unseen.append(f"{opener.where} opens a file whose name is not seen ({opener.how})")
         files: dict[str, str] = {}
         for word, paths in sorted(found.items()):

@@ -255,6 +255,45 @@ def test_what_cannot_be_seen_is_said(tmp_path: Path, solver: Any, says: str) -> 
     assert says in "; ".join(fingerprint(solver).unseen)
 
 
+def test_the_environment_is_said_and_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint(reads_the_environment)
+    monkeypatch.setenv("MODE", "other")
+    assert fingerprint(reads_the_environment) == before
+
+
+def load(name: str) -> Any:
+    return np.loadtxt(name)
+
+
+def loads_what_is_named(w: Any) -> Any:
+    return load("named.txt")
+
+
+def loads_what_is_put_together(w: Any) -> Any:
+    Path("named.txt").read_text()
+    return load("named" + str(len(w)))
+
+
+def test_a_file_that_another_function_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "named.txt").write_text("1.0")
+    before = fingerprint(loads_what_is_named)
+    assert before.unseen == ()
+    (tmp_path / "named.txt").write_text("2.0")
+    assert fingerprint(loads_what_is_named).digest != before.digest
+    assert fingerprint(loads_what_is_put_together).unseen == (
+        "load() in test_stale_code.py opens a file whose name is not seen (numpy.loadtxt)",
+    )
+
+
+def test_large_things_of_all_kinds() -> None:
+    def numbered(values: list[Any]) -> Any:
+        return lambda w: values[0]
+
+    for other in (10**6000, "b", -0.0, True, 1):
+        assert digest(numbered(["a"] * 300 + [0.0])) != digest(numbered(["a"] * 300 + [other]))
+
+
 def test_open_files_and_sockets_cannot_be_seen(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (tmp_path / "file").open() as file, socket.socket() as connection:
