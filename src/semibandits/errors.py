@@ -130,6 +130,10 @@ class WorkerDied(ExecutorFailed):
     """A worker process ended in the middle of its work."""
 
 
+class UnseenCode(UserWarning):
+    """A store cannot see all that its runs depend on; the message says what. A warning, not an error."""
+
+
 class ConformanceError(SemiBanditError, AssertionError):
     """A set, environment or policy breaks its contract (raised by `semibandits.testing`)."""
 

@@ -105,11 +105,13 @@ def test_seconds_per_round_are_kept_in_stores(tmp_path: Path) -> None:
     files = sorted(tmp_path.glob("*.npz"))
     for path in files:  # as earlier releases wrote them
         with np.load(path) as file:
-            np.savez(path, regret=file["regret"])
+            np.savez(path, regret=file["regret"], about=file["about"])
     old = grid(tmp_path)
     assert old.provenance["seconds_per_round"] == [None, None]
     with np.load(files[0]) as file:
-        np.savez(files[0], regret=file["regret"], seconds=np.zeros(7))  # nothing of ours: played again
+        np.savez(
+            files[0], regret=file["regret"], about=file["about"], seconds=np.zeros(7)
+        )  # nothing of ours: played again
     again = grid(tmp_path)
     assert sorted(seconds is None for seconds in again.provenance["seconds_per_round"]) == [False, True]
     np.testing.assert_array_equal(again.regret, old.regret)
@@ -120,6 +122,6 @@ def test_seconds_per_round_are_those_of_the_runs(tmp_path: Path) -> None:
     for path in tmp_path.glob("*.npz"):
         with np.load(path) as file:
             run = int(path.stem.rpartition("-")[2])
-            np.savez(path, regret=file["regret"], seconds=np.array([[6.0, 12.0, 600.0][run]]))
+            np.savez(path, regret=file["regret"], about=file["about"], seconds=np.array([[6.0, 12.0, 600.0][run]]))
     assert grid(tmp_path, runs=3).provenance["seconds_per_round"] == [0.2, 0.2]
     assert grid(tmp_path, runs=2).provenance["seconds_per_round"] == [0.15, 0.15]

@@ -5,8 +5,9 @@ A function made of arithmetic, of `where`, `sqrt`, `log`, `ln`, `exp`, `turn` an
 machine code, with equal results bit for bit.
 """
 
-from semibandits.kernel.compiler import LANES, bound, compiled, foreign, is_ours, lane_loops, placeholder
+from semibandits.kernel.compiler import LANES, bound, compiled, is_ours, lane_loops, placeholder
 from semibandits.kernel.elementary import exp, ln, turn
+from semibandits.kernel.foreign import foreign
 from semibandits.kernel.maths import (
     as_index,
     as_word,

@@ -18,10 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from semibandits import whose
+from semibandits.code_reading import parts, read
 from semibandits.digest import digest
 from semibandits.forks import ForkLock
 from semibandits.kept import Recent
 from semibandits.kernel import internals, maths
+from semibandits.reached import followed
+from semibandits.whose import is_users_class, root
 
 PACKAGE = f"{Path(__file__).parent.parent}{os.sep}"
 SPECIAL_FUNCTIONS = (maths.betaincinv, maths.ndtri_exp, maths.xlogy)
@@ -156,15 +160,27 @@ class _Compiler:
         self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__, _has_lane_loops(function)]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
-            if _is_primitive(value) or isinstance(value, ModuleType | type):
-                self._made_of.append(value.__name__)
-            elif isinstance(value, FunctionType):
+            if isinstance(value, FunctionType) and not is_primitive(value):
                 self._examine(value)
-            elif isinstance(value, bool | int | float | str | tuple | np.generic | np.ndarray):
-                self._made_of.append(value)
-            else:  # known to numba, perhaps, but not to us
-                self._made_of.append(id(value))
-                self.ours = False
+            else:
+                self._examine_value(str(name), value)
+        for chain in read(function.__code__).chains:
+            value, rest = followed(function.__globals__.get(chain[0]), chain[1:])
+            if len(rest) < len(chain) - 1:  # a module's, which machine code takes as it is now
+                self._made_of.append(chain)
+                self._examine_value(".".join(chain), value)
+
+    def _examine_value(self, name: str, value: Any) -> None:
+        """Machine code takes values as they are now: they count."""
+        if is_primitive(value) or isinstance(value, ModuleType) or _is_known_class(value):
+            self._made_of.append(value.__name__)
+        elif is_data(value):
+            self._made_of.append(value)
+        elif isinstance(value, list | dict | set | bytearray) or is_users_class(type(value)):
+            raise TypeError(f"{name} is a {type(value).__name__}, which may change and cannot be compiled")
+        else:  # known to numba, perhaps, but not to us
+            self._made_of.append(id(value))
+            self.ours = False
 
     def _compile(self, function: FunctionType, checked: bool = False) -> Any:
         """`checked`: every index is, in this function and all it calls."""
@@ -205,7 +221,8 @@ class _Compiler:
     def _globals(self, function: FunctionType) -> dict[str, Any]:
         """The globals that the function names, with bound things in the place of placeholders."""
         known = function.__globals__
-        return {name: self._resolved(known[name]) for name in function.__code__.co_names if name in known}
+        names = dict.fromkeys(name for part in parts(function.__code__) for name in part.co_names if name in known)
+        return {name: self._resolved(known[name]) for name in names}
 
     def _cells(self, function: FunctionType) -> list[Any]:
         return [self._resolved(cell.cell_contents) for cell in function.__closure__ or ()]
@@ -216,7 +233,7 @@ class _Compiler:
 
     def _twin(self, value: Any, checked: bool) -> Any:
         """What stands for this value in machine code."""
-        if _is_primitive(value):
+        if is_primitive(value):
             return _primitives().get(value) or internals.scipy_function(value.__name__)
         return self._compile(value, checked) if isinstance(value, FunctionType) else value
 
@@ -230,70 +247,25 @@ def is_ours(function: Any) -> bool:
     return isinstance(function, FunctionType) and function.__code__.co_filename.startswith(PACKAGE)
 
 
-def _is_primitive(value: Any) -> bool:
+def is_primitive(value: Any) -> bool:
     try:
         return value in KNOWN
     except (TypeError, ValueError):  # it has no hash, or is an array
         return False
 
 
-SAFE_BUILTINS = {"abs", "bool", "float", "int", "len", "max", "min", "range"}
-SAFE_ATTRIBUTES = {
-    (math, "log"),
-    (math, "sqrt"),
-    (np, "abs"),
-    (np, "floor"),
-    (np, "maximum"),
-    (np, "minimum"),
-    (np, "sqrt"),
-}
+def is_data(value: Any) -> bool:
+    """Numbers, words and arrays, and tuples of nothing else."""
+    if isinstance(value, tuple):
+        return all(map(is_data, value))
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    return value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic)
 
 
-def foreign(function: Any, seen: frozenset[Any] = frozenset()) -> str:
-    """What in this function may round otherwise in machine code than in NumPy; nothing: "".
-
-    The compiler knows many functions, but of most of them NumPy has versions of its own.
-    """
-    import dis  # only for what is to be compiled
-
-    if not isinstance(function, FunctionType):
-        return f"{function!r:.100} is not a plain function"
-    if function in seen:
-        return ""
-    where = f"{function.__name__}() uses"
-    before: dis.Instruction | None = None
-    module: Any = None
-    for step in () if is_ours(function) else dis.get_instructions(function):
-        if step.argrepr in ("**", "**="):
-            if before is None or before.argval != 2:
-                return f"{where} a power: write products, or a square as x ** 2"
-        elif module is not None and not _is_safe(module, str(step.argval)):
-            ours = module.__name__.startswith("semibandits")
-            why = "which must be imported by its own name" if ours else "which is not in semibandits.kernel"
-            return f"{where} {module.__name__}.{step.argval}, {why}"
-        module = None
-        if step.opname == "LOAD_GLOBAL":
-            value = function.__globals__.get(step.argval, SAFE_BUILTINS if step.argval in SAFE_BUILTINS else None)
-            if isinstance(value, ModuleType):
-                module = value
-            elif value is not SAFE_BUILTINS and (why := _foreign_value(value, seen | {function})):
-                return why if isinstance(value, FunctionType) else f"{where} {step.argval}, {why}"
-        if step.opname not in ("CACHE", "PUSH_NULL"):
-            before = step
-    for cell in function.__closure__ or ():
-        if why := _foreign_value(cell.cell_contents, seen | {function}):
-            return why if isinstance(cell.cell_contents, FunctionType) else f"{where} {why}"
-    return ""
-
-
-def _is_safe(module: ModuleType, name: str) -> bool:
-    return (module, name) in SAFE_ATTRIBUTES or isinstance(getattr(module, name, None), int | float)
-
-
-def _foreign_value(value: Any, seen: frozenset[Any]) -> str:
-    if _is_primitive(value) or isinstance(value, bool | int | float | str | tuple | np.generic | np.ndarray):
-        return ""
-    return foreign(value, seen) if isinstance(value, FunctionType) else "which is not in semibandits.kernel"
+def _is_known_class(value: Any) -> bool:
+    """One of Python's, NumPy's or this package's, which stays what it is."""
+    return isinstance(value, type) and root(value.__module__) in ("builtins", "numpy", whose.PACKAGE)
 
 
 def compiled(function: Callable[..., Any], *, checked: bool = False) -> Callable[..., Any]:

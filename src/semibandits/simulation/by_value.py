@@ -2,10 +2,7 @@
 
 import functools
 import io
-import os
-import site
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -14,7 +11,7 @@ from typing import Any
 
 import cloudpickle
 
-from semibandits.digest import PACKAGE
+from semibandits.whose import PACKAGE, is_users, root
 
 LARGE = 10 * 2**20
 """Bytes of the user's data in modules that are not sent along: these have to be on the workers."""
@@ -50,21 +47,12 @@ def pack(thing: object) -> tuple[bytes, str]:
 
 def _is_users(module: object) -> bool:
     """Whether a module is a Python file that is no part of an installation."""
-    if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] in (PACKAGE, "__main__"):
+    if not isinstance(module, ModuleType) or root(module.__name__) in (PACKAGE, "__main__"):
         return False
     file = getattr(module, "__file__", None)
     if not isinstance(file, str) or not file.endswith(".py") or sys.modules.get(module.__name__) is not module:
         return False
-    path = os.path.abspath(file)
-    return not path.startswith(_installed()) and not {"site-packages", "dist-packages"} & set(path.split(os.sep))
-
-
-@functools.cache
-def _installed() -> tuple[str, ...]:
-    """Folders of Python and of what is installed."""
-    paths = sysconfig.get_paths()
-    known = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return tuple(os.path.join(os.path.abspath(path), "") for path in (*known, site.getusersitepackages()))
+    return is_users(module.__name__, file)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from semibandits.simulation.parts import (
     INDEX,
     Cannot,
     aligned,
+    check_word,
     facts,
     form,
     in_chunks,
@@ -34,7 +35,7 @@ from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Watch
 from semibandits.sizes import memory
 from semibandits.structure import is_float
-from semibandits.types import Arrays, IndexPolicy, Solver
+from semibandits.types import Arrays, Clock, IndexPolicy, Params, Solver
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 FUNCTIONS = ("clock", "observe", "score", "forget", "glance")
@@ -153,6 +154,7 @@ class Engine:
             raise Cannot(f"the clock of {policy!r} raised {type(error).__name__}: {error}") from error
         if policy.random and not all(is_float(number) for number in clock):
             raise Cannot(f"the clock of {policy!r} must give floats, got {clock!r:.100}")
+        _check_growth(policy, task, agent.params, clock)
         self._kernel = Kernel(
             clock=type(policy).clock,
             observe=type(policy).observe,
@@ -377,3 +379,13 @@ def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
         unused = (name == "forget" and not forgets) or getattr(type(policy), name) is None
         if not unused and (why := foreign(getattr(type(policy), name))):
             raise Cannot(why)
+
+
+def _check_growth(policy: IndexPolicy, task: Task, p: Params, c: Clock) -> None:
+    """Whether the whole numbers of its formulas stay within a word to the end."""
+    last, item, s = task.horizon, task.problem.n_items - 1, tuple(map(float, policy.prior))
+    kind = type(policy)
+    check_word(kind.clock, task, last, 0, p)
+    check_word(kind.observe, task, s, 0.5, last, 0, item, p)
+    check_word(kind.forget, task, s, 0.5, last, p)
+    check_word(kind.score, task, s, c, 0, item, p)

@@ -9,8 +9,8 @@ import uuid
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
-from semibandits.digest import PACKAGE
 from semibandits.errors import Unsupported
+from semibandits.whose import PACKAGE
 
 T = TypeVar("T")
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.agent import Agent
-from semibandits.kernel import foreign
+from semibandits.kernel import foreign, is_ours
+from semibandits.kernel.watching import outgrows
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task
@@ -44,7 +45,20 @@ def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
         raise Cannot(f"{environment!r} has no mean(round, item, tables) for the compiler")
     if why := foreign(draw) or foreign(mean):
         raise Cannot(why)
+    last, item = task.horizon, task.problem.n_items - 1
+    check_word(draw, task, last, 0, item, environment.tables)
+    if task.drifts:
+        check_word(mean, task, last, item, environment.tables)
     return draw, mean
+
+
+def check_word(function: Callable[..., Any], task: Task, *arguments: Any) -> None:
+    """Whether all whole numbers that a user's function works out of these fit into a word of the machine."""
+    if not is_ours(function) and outgrows(function, *arguments):
+        raise Cannot(
+            f"{function.__name__}() works out whole numbers of 2^63 or more by round {task.horizon:,}, which machine "
+            "code cannot: begin with float(round)"
+        )
 
 
 def facts(task: Task, agent: Agent) -> text.Facts:

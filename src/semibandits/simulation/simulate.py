@@ -4,6 +4,7 @@ import datetime
 import os
 import platform
 import time
+import warnings
 from collections.abc import Iterable, Sequence, Sized
 from concurrent.futures import Executor
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
 from semibandits.agent import Uncovered, check_feedback
-from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed
+from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCode
 from semibandits.kernel import LANES
 from semibandits.probing import Span, probed
 from semibandits.problem import Problem
@@ -81,8 +82,9 @@ def simulate(
 
     `executor` (any `concurrent.futures.Executor`) plays the runs elsewhere, on many machines say. `store` names a
     folder that keeps every finished block of runs: the same call, made again after it was killed or with more runs,
-    plays only what is missing. `progress` draws a bar on standard error: default where that is a terminal. A
-    `Progress` is told of the rounds instead: so several simulations share a bar.
+    plays only what is missing. It refuses other data and other code, yours or this package's; where it cannot see all
+    that yours depends on, `UnseenCode` warns. `progress` draws a bar on standard error: default where that is a
+    terminal. A `Progress` is told of the rounds instead: so several simulations share a bar.
 
     >>> import semibandits as sb
     >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
@@ -133,7 +135,9 @@ def simulate(
             *(() if feedback == "semi" else (feedback,)),
         )
         what = f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret"
-        shelf = Store(store, experiment, what if feedback == "semi" else f"{what}, {feedback} feedback")
+        shelf = Store(store, experiment, listed, what if feedback == "semi" else f"{what}, {feedback} feedback")
+        if shelf.unseen:
+            warnings.warn(_unseen(store, shelf.unseen), UnseenCode, stacklevel=2)
     with asking_for("the results"):
         results: dict[str, NDArray[Any]] = {
             name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
@@ -147,7 +151,7 @@ def simulate(
         if outcome.replayed:
             replayed.append(block)
         if shelf is not None:
-            shelf.save(tasks[block.policy], block.first, outcome)
+            shelf.save(block.policy, block.first, outcome)
         put(block.policy, block.first, outcome)
 
     def put(policy: int, first: int, outcome: Outcome) -> None:
@@ -160,7 +164,7 @@ def simulate(
     with progress_bar(progress, len(tasks) * runs * horizon) as bar:
         if shelf is not None:
             for policy, task in enumerate(tasks):
-                for first, outcome in shelf.load(task, runs):
+                for first, outcome in shelf.load(policy, task, runs):
                     put(policy, first, outcome)
         share = 1 if executor is not None else max(1, workers // len(tasks))
         choices = [
@@ -243,6 +247,14 @@ def _kept(store: str | os.PathLike[str] | None, missing: NDArray[np.bool_]) -> s
     return (
         f"{finished} of {missing.size} runs are finished and kept in {os.fspath(store)!s}: the same call, made again, "
         "plays the others"
+    )
+
+
+def _unseen(store: str | os.PathLike[str], unseen: tuple[str, ...]) -> str:
+    listed = "; ".join(unseen[:10]) + (f"; and {len(unseen) - 10} more" if len(unseen) > 10 else "")
+    return (
+        f"a store knows its runs by the data and code they come from, and not all of that can be seen: {listed}. If"
+        f" what is not seen changes, remove {os.fspath(store)!s}, or its numbers will be the old ones"
     )
 
 

@@ -1,0 +1,115 @@
+"""What a function's code says without being run: the names it uses, what it imports, the words in it."""
+
+import dis
+import functools
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, NamedTuple
+
+BESIDE = ("CACHE", "PUSH_NULL", "EXTENDED_ARG", "RESUME", "COPY_FREE_VARS")
+"""Instructions that do nothing to what was loaded."""
+NAMES = ("LOAD_GLOBAL", "LOAD_NAME")
+ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
+CALLS = ("PRECALL", "CALL")
+WRITES = {mode + kind for mode in "wax" for kind in ("", "b", "t")}
+"""Modes of `open` in which nothing is read."""
+
+
+class Import(NamedTuple):
+    """`import name`, or `from name import these`, with as many dots before it as `level` says."""
+
+    name: str
+    level: int
+    these: tuple[str, ...]
+    alias: str
+    """What it is called here, if it was not imported from."""
+
+
+class Reading(NamedTuple):
+    chains: tuple[tuple[str, ...], ...]
+    """Names that are not local, each with the attributes that are asked of it: ("config", "BONUS")."""
+    bare_calls: frozenset[tuple[str, ...]]
+    """Those that are called without arguments."""
+    attributes: frozenset[str]
+    """Of anything that is not such a name."""
+    imports: tuple[Import, ...]
+    words: tuple[str, ...]
+    builds_words: bool
+    """Whether words are put together."""
+    written: frozenset[str]
+    """Words, and names that are not local, of files that are opened to be written: open("log.txt", "a")."""
+    only_writes: bool
+    """Whether every call of `open` is such a one."""
+
+
+@functools.lru_cache(4096)
+def read(code: CodeType) -> Reading:
+    """Of the code and of all functions and classes that are written in it."""
+    chains: dict[tuple[str, ...], None] = {}
+    bare: set[tuple[str, ...]] = set()
+    attributes: set[str] = set()
+    imports: list[Import] = []
+    builds = False
+    written: list[str] = []
+    opened = 0
+    for part in parts(code):
+        chain: tuple[str, ...] = ()
+        constants: list[Any] = []
+        steps = [step for step in dis.get_instructions(part) if step.opname not in BESIDE]
+        for at, (step, after) in enumerate(zip(steps, [*steps[1:], None], strict=True)):
+            if step.opname in NAMES:
+                chain = (str(step.argval),)
+            elif step.opname in ATTRIBUTES and chain:
+                chain = (*chain, str(step.argval))
+            elif step.opname in ATTRIBUTES:
+                attributes.add(str(step.argval))
+            if chain and (after is None or after.opname not in ATTRIBUTES):
+                chains[chain] = None
+                if after is not None and after.opname in CALLS and after.arg == 0:
+                    bare.add(chain)
+                chain = ()
+            if step.opname == "LOAD_CONST":
+                constants.append(step.argval)
+            elif step.opname == "IMPORT_NAME":
+                level, these = constants[-2:] if len(constants) > 1 else (0, None)
+                alias = str(after.argval) if after is not None and after.opname in STORES else ""
+                imports.append(Import(str(step.argval), int(level or 0), tuple(these or ()), alias))
+            opened += step.opname in NAMES and step.argval == "open"
+            written += _written(steps[max(0, at - 3) : at + 1])
+            builds |= step.opname == "BUILD_STRING" or step.argrepr in ("+", "+=", "%")
+    words = tuple(dict.fromkeys(word for part in parts(code) for word in _words(part.co_consts)))
+    return Reading(
+        tuple(chains),
+        frozenset(bare),
+        frozenset(attributes),
+        tuple(imports),
+        words,
+        builds,
+        frozenset(written),
+        len(written) == opened > 0,
+    )
+
+
+def _written(steps: list[dis.Instruction]) -> Iterator[str]:
+    """The file of `open(file, mode)`, where these are its last steps and the mode is one of writing."""
+    if len(steps) == 4 and steps[0].opname in NAMES and steps[0].argval == "open" and steps[3].opname in CALLS:
+        file, mode = steps[1:3]
+        if steps[3].arg == 2 and mode.opname == "LOAD_CONST" and mode.argval in WRITES:
+            yield str(file.argval)
+
+
+def parts(code: CodeType) -> Iterator[CodeType]:
+    """The code, and that of what is defined in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from parts(constant)
+
+
+def _words(constants: Any) -> Iterator[str]:
+    for constant in constants:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple | frozenset):
+            yield from _words(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)
