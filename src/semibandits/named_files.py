@@ -38,7 +38,8 @@ class NamedFiles:
         new = {base: _names(base) for base in bases}
         for _ in range(DEEPEST):
             there = {".", "..", "~", "", *(name for names in new.values() for name in names)}  # "": of "/a/b"
-            near = (word for word in words if word.replace("\\", "/").partition("/")[0].casefold() in there)
+            firsts = {word: word.replace("\\", "/").partition("/")[0].casefold() for word in words}
+            near = [word for word, first in firsts.items() if first in there or first.endswith(":")]
             found = [(word, path) for word in near for path in _paths(word, new)]
             new = {}
             for word, path in found:

@@ -93,7 +93,9 @@ def _foreign_steps(function: FunctionType, code: CodeType, seen: frozenset[Any])
 
 
 def _foreign_constant(value: Any, seen: frozenset[Any]) -> str:
-    return "" if isinstance(value, CodeType) else _foreign_value(value, seen)
+    if isinstance(value, tuple | frozenset):
+        return next((why for part in value if (why := _foreign_constant(part, seen))), "")
+    return _foreign_value(value, seen) if isinstance(value, int | complex) else ""
 
 
 def _foreign_value(value: Any, seen: frozenset[Any]) -> str:
@@ -109,4 +111,4 @@ def _foreign_value(value: Any, seen: frozenset[Any]) -> str:
         return f"of {value.dtype}, which goes with other numbers otherwise in machine code"
     if isinstance(value, int | np.int64) and not -LARGE < value < LARGE:
         return "a whole number of 2^31 or more: its products might not fit into a word; write a float, or word(...)"
-    return "" if is_data(value) else "which is not in semibandits.kernel"
+    return "" if is_data(value) and not isinstance(value, complex) else "which is not in semibandits.kernel"

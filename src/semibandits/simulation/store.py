@@ -61,7 +61,7 @@ class Store:
             "experiment": made_of.digest,
             "description": description,
             "written_by": edition()[PACKAGE],
-            "unseen": list(self.unseen),
+            "unseen": list(self.unseen)[:MOST_PARTS],
             "parts": dict(list(made_of.parts.items())[:MOST_PARTS]),
         }
         path = self._folder / NOTE
@@ -77,7 +77,7 @@ class Store:
                 self._write(path, json.dumps(note, indent=1).encode())
             found = json.loads(read_file(path, MOST_NOTE))
             same = found["experiment"] == made_of.digest
-            known = [*found.get("unseen", [])]
+            known = [str(one) for one in found.get("unseen", [])]
             author = found.get("written_by", f"an earlier version of {PACKAGE}")
         except (BadState, StoreFailed):
             raise
@@ -94,8 +94,9 @@ class Store:
             held = f"{found.get('description')!s:.300}"
             differs = f"; {_difference(found.get('parts'), made_of)}" if held == description[:300] else ""
             raise BadState(f"{folder} holds another experiment: {held}{differs}")
-        if not set(self.unseen) <= {*map(str, known)}:
-            self._write(path, json.dumps({**found, "unseen": [*known, *self.unseen]}, indent=1).encode())
+        unseen = list(dict.fromkeys([*known, *self.unseen]))[:MOST_PARTS]
+        if unseen != known:
+            self._write(path, json.dumps({**found, "unseen": unseen}, indent=1).encode())
 
     def _way_out(self, files: list[Path]) -> str:
         """What can be done where the note does not say what the folder holds."""
