@@ -22,7 +22,8 @@ NAME = f"{'a' * 64}.code"
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is used, in one that is the user's alone."""
+    """A folder that is used, in one that is the user's alone; all groups have others in them."""
+    monkeypatch.setattr(folder, "_is_private", lambda group, user: False)
     (tmp_path / "mine").mkdir(mode=0o700)
     monkeypatch.setenv("SEMIBANDITS_CACHE", str(tmp_path / "mine" / "code"))
     assert cache_folder() == tmp_path / "mine" / "code"
@@ -163,6 +164,51 @@ def test_a_folder_on_the_way_that_others_can_write_to(trap: Trap, which: str, mo
     (trap.path.parent if which == "code" else trap.path.parent.parent).chmod(mode)
     assert cache_folder() is None
     assert not trap.springs()
+
+
+def test_a_group_that_has_the_user_alone_may_write(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under a umask of 002, which many systems give users together with a group of their own."""
+    private = []
+    monkeypatch.setattr(folder, "_is_private", lambda group, user: private.append((group, user)) is None)
+    place.parent.chmod(0o770)
+    place.chmod(0o775)
+    assert cache_folder() == place
+    assert set(private) == {(place.stat().st_gid, os.geteuid())}
+    write(place, NAME, b"mine")
+    (place / NAME).chmod(0o664)
+    assert read(place, NAME) == b"mine"
+    place.chmod(0o777)
+    assert cache_folder() is None
+
+
+@pytest.mark.parametrize(
+    ("primary", "named", "private"),
+    [
+        ((7,), (), True),
+        ((7,), ("ann",), True),
+        ((), ("ann",), True),
+        ((), (), False),
+        ((8,), (), False),
+        ((7, 8), (), False),
+        ((7,), ("bob",), False),
+        ((7,), ("gone",), False),
+    ],
+)
+def test_whose_a_group_is(
+    primary: tuple[int, ...], named: tuple[str, ...], private: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import grp
+    import pwd
+
+    users = {"ann": 7, "bob": 8}
+    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_mem=list(named)))
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: SimpleNamespace(pw_uid=users[name]))
+    monkeypatch.setattr(
+        pwd, "getpwall", lambda: [SimpleNamespace(pw_uid=user, pw_gid=50 if user in primary else 60) for user in (7, 8)]
+    )
+    folder._is_private.cache_clear()
+    assert folder._is_private(50, 7) is private
+    folder._is_private.cache_clear()
 
 
 def test_a_folder_like_tmp_on_the_way(place: Path) -> None:

@@ -2,13 +2,15 @@
 
 The folder is opened step by step from the root, and everything is looked at once it is open: what is checked is what is
 used. Every folder on the way belongs to root or to the user, and nobody else can write to it, as ssh wants it of its
-keys; but a folder like /tmp is passed, where all can write and none can remove or rename what is another's.
+keys; but a folder like /tmp is passed, where all can write and none can remove or rename what is another's. A group
+that has the user as its only member is no other.
 
 Windows has no such owners and modes; there, the folder is used as it is.
 """
 
 import contextlib
 import errno
+import functools
 import logging
 import os
 import re
@@ -23,7 +25,6 @@ LEFT_AFTER = 86_400.0
 """Seconds after which a file that is still being written never will be."""
 HALF = re.compile(r"[0-9a-f]{64}\.[0-9a-f]{16}")
 """The name of a file that is being written."""
-BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 POSIX = os.name == "posix"
 FOLDER = (getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW) if POSIX else 0
 """How folders on the way are opened: not to be read, where the system knows such a thing."""
@@ -152,7 +153,7 @@ class _Way:
         self.here = inside
         found = os.fstat(inside)
         _check_owner(found, f"{self._folder}: the folder {name}")
-        if found.st_mode & BY_OTHERS and not (found.st_mode & stat.S_ISVTX and self.ahead):
+        if _others_write(found) and not (found.st_mode & stat.S_ISVTX and self.ahead):
             raise Refused(f"{self._folder}: others can write to {name} (mode {stat.S_IMODE(found.st_mode):04o})")
 
     def _enter(self, name: str) -> int:
@@ -193,8 +194,26 @@ def _check_file(found: os.stat_result, name: str) -> None:
         raise Refused(f"{name} is no file of at most {MOST_BYTES:,} bytes")
     if POSIX:
         _check_own(found, name)
-        if found.st_mode & BY_OTHERS or found.st_nlink != 1:
+        if _others_write(found) or found.st_nlink != 1:
             raise Refused(f"others can write to {name}, or it has another name")
+
+
+def _others_write(found: os.stat_result) -> bool:
+    by_group = bool(found.st_mode & stat.S_IWGRP) and not _is_private(found.st_gid, os.geteuid())
+    return by_group or bool(found.st_mode & stat.S_IWOTH)
+
+
+@functools.cache
+def _is_private(group: int, user: int) -> bool:
+    """Whether this user, and nobody else, is in the group: many systems give one to every user, and let it write."""
+    import grp
+    import pwd
+
+    try:
+        named = {pwd.getpwnam(name).pw_uid for name in grp.getgrgid(group).gr_mem}
+    except KeyError:  # a group or a member that nobody knows
+        return False
+    return named | {one.pw_uid for one in pwd.getpwall() if one.pw_gid == group} == {user}
 
 
 def _tidy(door: _Door) -> None:
