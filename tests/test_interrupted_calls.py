@@ -43,7 +43,8 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def all_of(learner: Learner) -> tuple[Any, ...]:
-    pending = None if learner._agent.initialised else learner._desk._pending.tolist()
+    begun = (learner._agent.stats[0] == 0.0).any()  # afterwards nobody asks what is pending
+    pending = learner._desk._pending.tolist() if begun else None
     return msgspec.json.encode(learner._snapshot()), pending
 
 
