@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from interrupting import Interrupted, interrupted
-from semibandits import Learner, policies, sets
+from semibandits import Learner, moves, policies, scoring, sets
+from semibandits.sets import built_in
 
 TREE = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
 ROADS = [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("b", "c")]
@@ -34,8 +35,16 @@ QUICK = ("paper", "window", "sum")
 MANY_POINTS = ("random", "sum", "osmd", "hybrid", "knapsack")
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traced, all texts are slow; and a compiler that is interrupted at each of its points gets nowhere."""
+    for module in (built_in, moves, scoring):
+        monkeypatch.setattr(module, "PATIENCE", float("inf"))
+
+
 def all_of(learner: Learner) -> tuple[Any, ...]:
-    pending = None if learner._agent.initialised else learner._desk._pending.tolist()
+    begun = (learner._agent.stats[0] == 0.0).any()  # afterwards nobody asks what is pending
+    pending = learner._desk._pending.tolist() if begun else None
     return msgspec.json.encode(learner._snapshot()), pending
 
 
