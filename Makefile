@@ -41,6 +41,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/sets.py
 	$(BIN)/python benchmarks/theory.py
 	$(BIN)/python benchmarks/policies.py
+	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/engine.py
 
 # Needs a battery that reads raw bits, for instance Debian's dieharder.
