@@ -22,8 +22,8 @@ from semibandits.forks import ForkLock
 from semibandits.kept import Kept, Recent
 from semibandits.kernel import is_ours, placeholder
 from semibandits.kernel.live import agreeing
-from semibandits.origin import ours
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights, up_to_date
+from semibandits.whose import ours
 
 PATIENCE = 0.5
 """Seconds that a text may cost as plain Python, in this process, before it is compiled."""
@@ -284,7 +284,7 @@ _LIVE: Kept[Kept[LiveMoves]] = Kept()
 
 
 class Moved(Policy):
-    """A policy that is written as moves. What a user's own chooses is checked, `verified` or not."""
+    """A policy that is written as moves. A user's own says itself if it is `verified`."""
 
     verified = True
 

@@ -11,8 +11,8 @@ from semibandits.book import Record
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.inputs import Inputs
 from semibandits.moves import Moved, remade
-from semibandits.origin import ours
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Policy, Weights
+from semibandits.whose import ours
 
 
 def saved_policy(policy: Any) -> state.SavedPolicy:

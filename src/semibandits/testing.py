@@ -13,7 +13,6 @@ import numpy as np
 from semibandits import rng
 from semibandits.errors import ConformanceError, EmptyFeasibleSet, Unsupported
 from semibandits.kernel import LANES, compiled
-from semibandits.origin import ours
 from semibandits.sets import TopK
 from semibandits.sets.lanes import answers
 from semibandits.testing_policies import check_choices, check_formula
@@ -30,6 +29,7 @@ from semibandits.types import (
     total,
     up_to_date,
 )
+from semibandits.whose import ours
 
 Q = ParamSpec("Q")
 

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from semibandits.errors import ConformanceError
 from semibandits.kernel import compiled
-from semibandits.origin import ours
 from semibandits.types import Environment, Weights, means_in, up_to_date
+from semibandits.whose import ours
 
 ROUNDS = (1, 2, 10, 100, 1_000, 10_000)
 """Looked at in worlds that do not say when they change."""

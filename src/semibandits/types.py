@@ -94,7 +94,7 @@ class FeasibleSet(ABC):
     promised: bool = True
     """Whether `ratio` holds for all weights to come. False: it is what the answers so far were worth (a cut search)."""
     verified: bool = False
-    """True: answers are right by construction, or checked by itself. Others are checked by who asks, users' always."""
+    """True: answers are feasible by construction, so nobody asks `contains`. Yours must say it: it is not inherited."""
     labels: tuple[str, ...] = ()
     """The items' names, where the set knows any: a learner uses them unless it is given others."""
 
@@ -328,7 +328,7 @@ class Policy(ABC):
     instead_of_horizon: ClassVar[str] = ""
     """What to say to those who do not know it."""
     verified: ClassVar[bool] = False
-    """True: what it chooses is feasible by construction; others are checked, and all that are not of this package."""
+    """True: what it chooses is feasible by construction, as for sets. Yours must say it: it is not inherited."""
     by_item: ClassVar[tuple[str, ...] | None] = None
     """The fields of a state, a named tuple, that hold a number for each item or each two of them, if the others do not
     depend on the order of the items: then a saved learner can be loaded onto the same items in another order."""

@@ -73,3 +73,31 @@ def folder_of(known: dict[str, Any]) -> str | None:
     """Where the file of a module lies, by its globals."""
     file = known.get("__file__")
     return os.path.dirname(os.path.abspath(file)) if isinstance(file, str) else None
+
+
+def ours(thing: object) -> bool:
+    """Whether a set, an environment or a policy is of a class of this package, as it stands there.
+
+    Not one that is a subclass of a user's, that has a method of its own put on it, or a block that is not ours.
+    """
+    kind = type(thing)
+    if root(kind.__module__) != PACKAGE:
+        return False
+    own: Any = getattr(thing, "__dict__", ())
+    return bool(_methods_of(kind).isdisjoint(own)) and all(ours(block) for block in getattr(thing, "blocks", ()))
+
+
+def _methods(kind: type) -> frozenset[str]:
+    return frozenset(name for name in dir(kind) if callable(getattr(kind, name, None)))
+
+
+_methods_of: Any = functools.cache(_methods)
+
+
+def vouched(thing: Any) -> bool:
+    """Whether a set or a policy is `verified` by who wrote its class: a user's own says so itself, and inherits it from
+    no class of ours."""
+    if not thing.verified or ours(thing):
+        return bool(thing.verified)
+    stated = next((one for one in type(thing).__mro__ if "verified" in vars(one)), object)
+    return root(stated.__module__) != PACKAGE

@@ -10,9 +10,9 @@ from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
 from semibandits.answers import check_answer
 from semibandits.errors import BadArgument, InfeasibleSolution, Unsupported
-from semibandits.origin import ours
 from semibandits.steps import Step, take
 from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, check_choice, total
+from semibandits.whose import ours, vouched
 
 
 class PolicyAgent(Agent):
@@ -37,7 +37,8 @@ class PolicyAgent(Agent):
         self.stats = np.zeros((2, feasible.n_items))
         self._rows = tuple(self.stats)
         self.state: State = policy.start(self.game, feasible)
-        self._trusted = policy.verified and ours(policy)
+        self._vouched = vouched(policy)
+        self._trusted = self._vouched and ours(policy)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
         choice: Any = self.policy.choose(self.state, part, round, int(rng.below(self._policy_key, round)))
@@ -46,7 +47,7 @@ class PolicyAgent(Agent):
         items, note = choice
         if not (self._trusted and part.verified and ours(part)):
             answer = check_answer(items, part.n_items, part.max_size, f"choose() of {self.policy!r}")
-            if not part.contains(answer):
+            if not (self._vouched and vouched(part)) and not part.contains(answer):
                 raise InfeasibleSolution(f"{self.policy!r} chose {answer.tolist()!r:.200}, which is not feasible")
             if list(items) != answer.tolist():  # its note is in another order
                 raise InfeasibleSolution(f"{self.policy!r} must choose items in ascending order, got {items!r:.200}")

@@ -43,6 +43,8 @@ OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
 )
 USERS_CODE, USERS_ORACLE, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD"))
 """Whether any of the functions, the oracle, the environment is not of this package, so that it is watched."""
+LISTS = placeholder("LISTS")
+"""Whether new answers of the oracle are listed, to be compared with what the set contains."""
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
 
@@ -120,7 +122,7 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
     for round in range(first, last + 1):
         if USERS_CODE:
             block.now[0], block.now[1], block.now[2] = round, -1, THE_POLICY
-        if USERS_ORACLE and is_full(block.answers, LANES):
+        if LISTS and is_full(block.answers, LANES):
             return round
         for lane in range(LANES):
             block.keys[WORLD, lane] = below(block.streams[WORLD, lane], round)
@@ -147,7 +149,7 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                 _look(block.chosen, np.uint32(facts.means.size - 1), block.answers.hashes, block.trouble)
             if troubled(block.trouble) > 0:
                 return round
-            if USERS_ORACLE:
+            if LISTS:
                 _list_answers(round, block.chosen, block.answers)
         if WINDOW:
             _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
@@ -189,8 +191,9 @@ def troubled(trouble: Any) -> Any:
 @lane_loops
 def _look(chosen: Any, n_items: Any, hashes: Any, trouble: Any) -> None:
     """Whether the answers in lanes are ascending and of known items, and a number that tells them apart."""
-    for lane in range(LANES):
-        hashes[0, lane] = np.uint64(0)
+    if LISTS:
+        for lane in range(LANES):
+            hashes[0, lane] = np.uint64(0)
     for k in range(np.uint32(chosen.shape[0])):
         for lane in range(LANES):
             item = chosen[k, lane]
@@ -199,7 +202,8 @@ def _look(chosen: Any, n_items: Any, hashes: Any, trouble: Any) -> None:
             if RAGGED:
                 fine = fine or item == n_items
             trouble[lane] = trouble[lane] if fine or trouble[lane] != 0.0 else WRONG_ANSWER
-            hashes[0, lane] = hashed(hashes[0, lane], item)
+            if LISTS:
+                hashes[0, lane] = hashed(hashes[0, lane], item)
 
 
 def _list_answers(round: Any, chosen: Any, answers: Any) -> None:

@@ -13,7 +13,6 @@ from semibandits.forks import cached_property
 from semibandits.kernel import LANES, bound, foreign, score_of
 from semibandits.kernel.interrupts import held_back
 from semibandits.kernel.tuples import loader, storer
-from semibandits.origin import ours
 from semibandits.sets.lanes import answers
 from semibandits.simulation import block as text
 from semibandits.simulation import loop, solving
@@ -36,6 +35,7 @@ from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Wa
 from semibandits.sizes import memory
 from semibandits.structure import is_float
 from semibandits.types import Arrays, Clock, IndexPolicy, Params, Solver
+from semibandits.whose import ours, vouched
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 FUNCTIONS = ("clock", "observe", "score", "forget", "glance")
@@ -72,6 +72,7 @@ class Kernel(NamedTuple):
     records: bool
     users_code: bool
     users_oracle: bool
+    lists: bool
     users_world: bool
     checked: frozenset[Callable[..., Any]]
     """Users' functions, in which every index is checked."""
@@ -112,6 +113,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.RECORDS: kernel.records,
             text.USERS_CODE: kernel.users_code,
             text.USERS_ORACLE: kernel.users_oracle,
+            text.LISTS: kernel.lists,
             text.USERS_WORLD: kernel.users_world,
             LANES: kernel.lanes,
         },
@@ -182,6 +184,7 @@ class Engine:
             records=bool(task.record),
             users_code=not (own_set and own_world and ours(policy)),
             users_oracle=not own_set,
+            lists=not (own_set or vouched(problem.feasible)),
             users_world=not own_world,
             checked=frozenset(
                 (*(() if ours(policy) else _functions(policy)), *(() if own_world else (draw, mean)))
@@ -345,7 +348,7 @@ class Engine:
             raw=np.full(max_size + 1, UNWRITTEN),
             answers=None,
         )
-        answers = Answers(*map(aligned, Answers.empty(max_size, lanes, kernel.users_oracle)))
+        answers = Answers(*map(aligned, Answers.empty(max_size, lanes, kernel.lists)))
         arrays = {name: aligned(array) for name, array in block._asdict().items() if name != "answers"}
         return State(text.Block(**arrays, answers=answers), tuple(map(aligned, self._work())))
 

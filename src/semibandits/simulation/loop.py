@@ -8,9 +8,9 @@ import numpy as np
 from semibandits import rng
 from semibandits.agent import IndexAgent, PolicyAgent
 from semibandits.errors import BadWeights, EndOfTable, SemiBanditError
-from semibandits.origin import ours
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.types import Bounds, Environment, Items, Weights, means_in, total
+from semibandits.whose import ours
 
 ROUNDING = 1e-9
 

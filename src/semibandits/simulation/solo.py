@@ -29,6 +29,8 @@ NOTE_OF_CHOSEN, REALISED, DRIFTS, RECORDS = (
 )
 USERS_CODE, USERS_ANSWERS, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ANSWERS", "USERS_WORLD"))
 """Whether any of the functions, the policy or the set, the environment is a user's, so that it is watched."""
+LISTS = placeholder("LISTS")
+"""Whether new answers are listed, to be compared with what the set contains."""
 
 WORLD, POLICY, FEEDBACK = 0, 1, 2
 
@@ -67,7 +69,7 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
     for round in range(first, last + 1):
         if USERS_CODE:
             run.now[0], run.now[2] = round, THE_POLICY
-        if USERS_ANSWERS and is_full(run.answers, 1):
+        if LISTS and is_full(run.answers, 1):
             return round
         world = below(run.streams[WORLD], round)
         if round <= init_rounds:
@@ -86,7 +88,8 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
                     for k in range(run.out.size):
                         run.raw[1 + k] = run.out[k]
                     return round
-                _list_answer(round, run.out, size, n_items, run.answers)
+                if LISTS:
+                    _list_answer(round, run.out, size, n_items, run.answers)
         if USERS_CODE:
             run.now[2] = THE_WORLD
         gained = 0.0

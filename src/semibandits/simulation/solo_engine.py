@@ -13,7 +13,6 @@ from semibandits.forks import cached_property
 from semibandits.kernel import bound, foreign
 from semibandits.kernel.interrupts import held_back
 from semibandits.moves import Moved, Moves, bindings, copied, make_room, oracle_text
-from semibandits.origin import ours
 from semibandits.simulation import loop, solo
 from semibandits.simulation.parts import (
     INDEX,
@@ -29,6 +28,7 @@ from semibandits.simulation.parts import (
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Watch
 from semibandits.types import Policy, State
+from semibandits.whose import ours, vouched
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 MOST_COMPARED = 500
@@ -62,6 +62,7 @@ class SoloEngine:
         by_sum = agent.policy.feedback == "bandit"
         own_policy, own_set, own_world = ours(agent.policy), ours(feasible), ours(task.problem.environment)
         self._watched = not (own_policy and own_set)
+        self._lists = self._watched and not (vouched(agent.policy) and vouched(feasible))
         texts = () if own_policy else (self._moves.choose, self._moves.learn, self._moves.score)
         oracle = () if own_set or self._solver is None else (self._solver.function,)
         self._checked = frozenset(filter(None, (*texts, *oracle, *(() if own_world else (draw, mean)))))
@@ -74,6 +75,7 @@ class SoloEngine:
             **bindings(self._moves, self._solver, trusted=own_set),
             solo.USERS_CODE: self._watched or not own_world,
             solo.USERS_ANSWERS: self._watched,
+            solo.LISTS: self._lists,
             solo.USERS_WORLD: not own_world,
             solo.choose: self._moves.choose,
             solo.learn: self._moves.learn,
@@ -163,7 +165,7 @@ class SoloEngine:
                 if wrong := self._watch.wrong(run.answers, 1):
                     fault = self._culprits.infeasible(wrong, run_number)
                     return False
-                if at <= last and not (self._watched and at > before):
+                if at <= last and not (self._lists and at > before):
                     return False
             if task.record:
                 keep(run.trace[: last - first + 1], first, outcome, task.problem.n_items)
@@ -196,7 +198,7 @@ class SoloEngine:
             now=np.zeros(3, dtype=np.int64),
             odd=np.zeros(2),
             raw=np.full(task.problem.max_size + 1, UNWRITTEN),
-            answers=Answers.empty(task.problem.max_size, 1, self._watched),
+            answers=Answers.empty(task.problem.max_size, 1, self._lists),
         )
         return run, copied(self._start), room.work
 

@@ -1,5 +1,7 @@
 """Whose code it is, and that what others wrote is checked."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
@@ -7,8 +9,8 @@ from numpy.typing import ArrayLike
 from misdeeds import Odd, Pairs
 from semibandits import Learner, environments, errors, policies, sets
 from semibandits.answers import solve
-from semibandits.origin import ours
 from semibandits.types import Items
+from semibandits.whose import ours, vouched
 from worlds import Steps, Wobbling
 
 
@@ -55,3 +57,31 @@ def test_verified_is_not_inherited() -> None:
     with pytest.raises(errors.InfeasibleSolution, match=r"Twice.* must return distinct integers"):
         learner.ask()
     assert learner.round == 0
+
+
+class Stated(sets.TopK):
+    """A user's that says so itself."""
+
+    verified = True
+    asked = 0
+
+    def contains(self, items: Any) -> bool:
+        Stated.asked += 1
+        return super().contains(items)
+
+
+class Inherited(Stated):
+    """Of the same user."""
+
+
+def test_who_says_verified_himself_is_not_asked_for_it() -> None:
+    """What is no set of known items is found in any case."""
+    assert not vouched(Renamed(5, 2))
+    assert vouched(Stated(5, 2))
+    assert vouched(Inherited(5, 2))
+    assert solve(Stated(5, 2), np.arange(5.0)).tolist() == [3, 4]
+    assert Stated.asked == 0
+    wrong = Stated(5, 2)
+    wrong.argmax = lambda weights: np.array([0, 99])  # type: ignore[method-assign]
+    with pytest.raises(errors.InfeasibleSolution, match=r"unknown item in \[0, 99\]"):
+        solve(wrong, np.zeros(5))
