@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
-from semibandits.kernel import LANES, score_of
+from semibandits.kernel import LANES, score_of, where
 from semibandits.moves import Moved, Moves
 from semibandits.rng import uniform
 from semibandits.sets.lanes import ascending
@@ -36,6 +36,7 @@ MISDEEDS: dict[str, tuple[str, ...]] = {
     "solver": (*ANSWERS, "too few", "out too long", "work too long", "far in the work", "raises"),
     "lanes": ("too large", "far too large", "negative", "twice", "descending", "not feasible", "too few", "raises"),
     "world": ("end of table", "far in the table", "nan", "infinite", "too heavy", "too light"),
+    "coins": ("nan", "infinite", "too heavy", "too light"),
     "drift": ("end of table", "nan", "infinite", "too heavy", "mean nan", "mean too heavy"),
     "formula": ("nan", "infinite", "far in the parameters", "observes nan"),
 }
@@ -225,6 +226,21 @@ class Weather(Environment):
         return 1.0 * (uniform(key, item) < tables[0][row, item]) + odd
 
 
+class Coins(Environment):
+    """Weights 0 or 1, by the entries of the item alone; item 1 does wrong."""
+
+    def __init__(self, misdeed: int) -> None:
+        self.n_items, self.bounds = N_ITEMS, (0.0, 1.0)
+        self.means = np.linspace(0.2, 0.8, N_ITEMS)
+        odd = np.zeros(N_ITEMS)
+        odd[1] = (np.nan, np.inf, 2.5, -2.5)[misdeed]
+        self.tables = (self.means, odd)
+
+    @staticmethod
+    def draw(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return where(uniform(key, item) < tables[0][item], 1.0, 0.0) + where(round > LATE, tables[1][item], 0.0)
+
+
 class Climate(Environment):
     """The same where the means drift."""
 
@@ -234,7 +250,7 @@ class Climate(Environment):
         self.n_items, self.bounds = N_ITEMS, (0.0, 1.0)
         rows = np.tile(np.linspace(0.2, 0.8, N_ITEMS), (LATE if misdeed == 0 else HORIZON, 1))
         self.whole = np.tile(rows[:1], (HORIZON, 1))
-        self.tables = (rows, np.array([misdeed]))
+        self.tables = (rows, np.array([misdeed]), rows[0])
 
     def means(self, round: int) -> Any:  # type: ignore[override]
         return self.whole[round - 1]
@@ -247,7 +263,7 @@ class Climate(Environment):
             odd = np.nan
         if round > LATE and misdeed == 5:
             odd = 3.0
-        return 0.2 + item * (0.8 - 0.2) / (N_ITEMS - 1) + odd
+        return tables[2][item] + odd
 
     @staticmethod
     def draw(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
@@ -303,8 +319,9 @@ def parts(kind: str, misdeed: str, openly: bool) -> tuple[Problem, Any]:
         return Problem(Pairs(-1), world), Odd(which)
     if kind == "formula":
         return Problem(sets.TopK(N_ITEMS, SIZE), world), type("Formula", (Formula,), {"misdeed": which})()
-    if kind in ("world", "drift"):
-        return Problem(sets.TopK(N_ITEMS, SIZE), Weather(which) if kind == "world" else Climate(which)), SOME
+    if kind in ("world", "coins", "drift"):
+        kinds: dict[str, Any] = {"world": Weather, "coins": Coins, "drift": Climate}
+        return Problem(sets.TopK(N_ITEMS, SIZE), kinds[kind](which)), SOME
     return Problem((EachPairs if kind == "solver" else LanePairs)(which, openly), world), SOME
 
 

@@ -136,7 +136,8 @@ def test_names_that_would_move_the_cursor_are_shown(own: Path) -> None:
     (own.parent / "own.py").write_text(CODE + world)
     text = EXPERIMENT.replace('kind = "Bernoulli"\nmeans = [0.1, 0.9]', 'class = "own.py:world"')
     own.write_text(f'{text}\n[sweep]\n"problem.environment.\\u001b[31m" = ["\\u001b[32m"]\n')
-    for command in (["run", own, "--no-report", "--out", "other"], ["compare", own, "-p", "Random"], ["bounds", own]):
+    compare = ["compare", own, "-p", "Random", "--horizon", "9"]
+    for command in (["run", own, "--no-report", "--out", "other"], compare, ["bounds", own]):
         result = invoke(*command)
         assert result.exit_code == 0, result.output
         assert all(one.isprintable() for one in result.output.replace("\n", ""))

@@ -85,7 +85,7 @@ def keep_saving(pipe):
     learner = sb.Learner(feasible, sb.policies.CombUCB1(), seed=0)
     while True:
         advance(learner)
-        learner.save(path)
+        learner.save(path, overwrite=True)
         if learner.round == 1:
             os.write(pipe, b".")
 
@@ -105,7 +105,7 @@ for number in range(kills):
 for writer in writers:
     stop(*writer)
 left = len(beside())
-sb.Learner(feasible, sb.policies.CombUCB1(), seed=0).save(path)
+sb.Learner(feasible, sb.policies.CombUCB1(), seed=0).save(path, overwrite=True)
 if beside():
     broke.append(f"{{beside()}} left after the last save")
 print(json.dumps({{"broke": broke, "left": left, "saves": None}}))

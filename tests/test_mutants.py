@@ -17,8 +17,8 @@ MUTANTS = {
     "Init averages": ("agent/index.py", 'overwrites = initial and self.init == "paper"', "overwrites = False"),
     "counts start at 0 after Init": (
         "agent/index.py",
-        "            self.init_x[items] = x\n",
-        "            self.init_x[items] = x\n            self.stats[0, items] = 0.0\n",
+        "(setitem, self.init_x, items, x)]",
+        "(setitem, self.init_x, items, x), (setitem, self.stats[0], items, 0.0)]",
     ),
     "maximise 1 - w": ("agent/scale.py", "_cost_of_x, _negated_cost_of_x, _x", "_cost_of_x, _same, _x"),
     "one stream for world and policy": ("rng.py", "POLICY = 1", "POLICY = 0"),
@@ -40,6 +40,7 @@ HUNTERS = ["tests/policies/test_combucb1.py", "tests/test_learner.py", "tests/te
 
 # In what only machine code does.
 BLOCK, TOP_K, PATHS = "simulation/block.py", "sets/top_k_in_lanes.py", "sets/paths_in_lanes.py"
+SOLVING = "simulation/solving.py"
 ENGINE_MUTANTS = {
     "last of tied arcs": (
         PATHS,
@@ -78,13 +79,13 @@ ENGINE_MUTANTS = {
 }
 LANE_MUTANTS = {
     "always the same second attempt": (
-        BLOCK,
+        SOLVING,
         "below(key, attempt) if attempt > 0 else key",
         "below(key, 1) if attempt > 0 else key",
     ),
     "another round leaves the window": (BLOCK, "round - ring.shape[0]", "round - ring.shape[0] + 1"),
     "nothing leaves the window": (BLOCK, "if oldest > 0:", "if oldest > 10**9:"),
-    "rejected scores stay": (BLOCK, "if new > 0:", "if new > 32:"),
+    "rejected scores stay": (SOLVING, "if new > 0:", "if new > 32:"),
 }
 # In oracles: which families notice.
 SET_MUTANTS = {

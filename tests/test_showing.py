@@ -77,7 +77,7 @@ def test_a_problem_that_drifts_or_fails() -> None:
             raise RuntimeError(HOSTILE)
 
     problem.feasible = Broken(2, 1)
-    assert f"not known: {HOSTILE}" in show(problem).text
+    assert f"not known: the oracle raised RuntimeError: {HOSTILE}" in show(problem).text
     del problem.feasible
     assert "Problem" in show(problem).text  # not even its own repr works
 

@@ -281,7 +281,7 @@ def test_machine_code_gives_the_same_bits(kind: Any, monkeypatch: pytest.MonkeyP
             items, note = policy.choose(state, feasible, t, key)
             state = policy.learn(state, feasible, t, items, generator.random(3), note, 0)
             steps.append([items.tolist(), *[array.tolist() for array in state]])
-        assert len(policy.live(feasible)._codes) == (0 if patience else 2)
+        assert (len(policy.live(feasible)._codes) >= 2) is (patience == 0.0)
         played.append(steps)
     assert played[0] == played[1]
     assert len({tuple(step[0]) for step in played[0]}) > 3

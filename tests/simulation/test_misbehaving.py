@@ -18,6 +18,7 @@ PLAIN = {
     "moves": MISDEEDS["moves"],
     "solver": OPEN_ANSWERS,
     "world": MISDEEDS["world"],
+    "coins": MISDEEDS["coins"],
     "drift": ("end of table", "nan", "infinite", "too heavy"),
     "formula": MISDEEDS["formula"],
 }

@@ -48,7 +48,7 @@ def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
 
 
 def token(function: Callable[..., Any]) -> str:
-    return _Compiler(function, {}, True).token
+    return _Compiler(function, {}, True, frozenset()).token
 
 
 def set_factor() -> None:

@@ -43,6 +43,8 @@ OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
 )
 USERS_CODE, USERS_ORACLE, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD"))
 """Whether any of the functions, the oracle, the environment is not of this package, so that it is watched."""
+DRAWS_APART = placeholder("DRAWS_APART")
+"""Whether its weights are drawn one by one, every index checked."""
 LISTS = placeholder("LISTS")
 """Whether new answers of the oracle are listed, to be compared with what the set contains."""
 
@@ -87,7 +89,7 @@ class Block(NamedTuple):
     now: Any
     """[the round, the lane or -1, whose function], where there are users' functions: for what they raise."""
     odd: Any
-    """[the item, what it weighs] where that is out of bounds."""
+    """[the item, what it weighs] where that is out of bounds; the item is -1 before."""
     raw: Any
     """(max_size + 1,): the size and the items of a wrong answer, as they were written."""
     answers: Any
@@ -153,14 +155,19 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                 _list_answers(round, block.chosen, block.answers)
         if WINDOW:
             _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
-        if USERS_WORLD:
+        if DRAWS_APART:
             drawn = block.weights, block.missed, block.trouble, block.now, block.odd
             _draw_each(round, block.chosen, block.keys, tables, facts, *drawn)
         _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained, block.weights)
-        if REALISED and not USERS_WORLD:
+        if REALISED and not DRAWS_APART:
             _draw_optimum(round, facts.optimum, block.keys, tables, block.missed)
-        if USERS_WORLD and troubled(block.trouble) > 0:
-            return round
+        if USERS_WORLD:
+            if not DRAWS_APART:
+                _look_at_weights(block.chosen, block.weights, facts, block.trouble)
+            if troubled(block.trouble) > 0:
+                if not DRAWS_APART:
+                    _note_odd(block.chosen, block.weights, facts, block.odd)
+                return round
         if DRIFTS:
             for lane in range(LANES):
                 block.missed[lane] = facts.reference[round - 1]
@@ -232,11 +239,11 @@ def _learn(
             real = item
             if RAGGED:
                 real = item if item < n_items else np.uint32(0)
-            weight = weights[k, lane] if USERS_WORLD else draw(round, keys[WORLD, lane], real, tables)
+            weight = weights[k, lane] if DRAWS_APART else draw(round, keys[WORLD, lane], real, tables)
             x = to_unit(weight, scale[0], scale[1])
             s = load(stats, item, lane)
             store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(real), p))
-            if RECORDS:
+            if RECORDS or (USERS_WORLD and not DRAWS_APART):
                 weights[k, lane] = weight
             if REALISED:
                 gained[lane] += weight if item < n_items else 0.0
@@ -244,6 +251,27 @@ def _learn(
                 gained[lane] += mean(round, real, tables) if item < n_items else 0.0
             else:
                 gained[lane] += means[item]
+
+
+@lane_loops
+def _look_at_weights(chosen: Any, weights: Any, facts: Facts, trouble: Any) -> None:
+    lowest, highest = facts.limits
+    n_items = np.uint32(facts.means.size - 1)
+    for k in range(np.uint32(chosen.shape[0])):
+        for lane in range(LANES):
+            fine = lowest <= weights[k, lane] <= highest or chosen[k, lane] == n_items
+            trouble[lane] = trouble[lane] if fine else WRONG_WEIGHT
+
+
+def _note_odd(chosen: Any, weights: Any, facts: Facts, odd: Any) -> None:
+    """The first weight that is out of bounds, in the first lane that has one."""
+    n_items = facts.means.size - 1
+    lowest, highest = facts.limits
+    for lane in range(LANES):
+        for k in range(chosen.shape[0]):
+            weight = weights[k, lane]
+            if chosen[k, lane] < n_items and not lowest <= weight <= highest:
+                _note(odd, chosen[k, lane], weight)
 
 
 def _draw_each(
@@ -273,12 +301,12 @@ def _draw_each(
                 weights[k, lane] = weight
                 if not lowest <= weight <= highest and trouble[lane] == 0.0:
                     trouble[lane] = WRONG_WEIGHT
-                    odd[0], odd[1] = item, weight
+                    _note(odd, item, weight)
                 if DRIFTS:
                     worth = mean(round, item, tables)
                     if not lowest <= worth <= highest and trouble[lane] == 0.0:
                         trouble[lane] = WRONG_MEAN
-                        odd[0], odd[1] = item, worth
+                        _note(odd, item, worth)
         if REALISED:
             missed[lane] = 0.0
             for k in range(optimum.size):
@@ -286,8 +314,14 @@ def _draw_each(
                 missed[lane] += weight
                 if not lowest <= weight <= highest and trouble[lane] == 0.0:
                     trouble[lane] = WRONG_WEIGHT
-                    odd[0], odd[1] = optimum[k], weight
+                    _note(odd, optimum[k], weight)
     now[1], now[2] = -1, THE_POLICY
+
+
+def _note(odd: Any, item: Any, weight: Any) -> None:
+    """The first one stays."""
+    if odd[0] < 0.0:
+        odd[0], odd[1] = item, weight
 
 
 @lane_loops

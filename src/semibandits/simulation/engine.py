@@ -21,6 +21,7 @@ from semibandits.simulation.parts import (
     Cannot,
     aligned,
     check_word,
+    draws_within,
     facts,
     form,
     in_chunks,
@@ -74,6 +75,7 @@ class Kernel(NamedTuple):
     users_oracle: bool
     lists: bool
     users_world: bool
+    draws_apart: bool
     checked: frozenset[Callable[..., Any]]
     """Users' functions, in which every index is checked."""
     lanes: int
@@ -115,6 +117,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.USERS_ORACLE: kernel.users_oracle,
             text.LISTS: kernel.lists,
             text.USERS_WORLD: kernel.users_world,
+            text.DRAWS_APART: kernel.draws_apart,
             LANES: kernel.lanes,
         },
         lanes=kernel.pipeline,
@@ -149,6 +152,8 @@ class Engine:
         if cells > MOST_RING_CELLS:
             raise Cannot(f"a window of {policy.window:,} rounds takes {cells >> 18:,} MiB")
         own_set, own_world = ours(problem.feasible), ours(problem.environment)
+        realised = task.kind == "realised" and not task.drifts
+        apart = not own_world and (realised or task.drifts or not draws_within(task, draw))
         once = solver.once and own_set and not policy.redraws
         try:
             clock = policy.clock(task.horizon, 0, agent.params)
@@ -179,15 +184,16 @@ class Engine:
             clips=not problem.feasible.signed,
             overwrites=overwrites,
             ragged=solver.ragged,
-            realised=task.kind == "realised" and not task.drifts,
+            realised=realised,
             drifts=task.drifts,
             records=bool(task.record),
             users_code=not (own_set and own_world and ours(policy)),
             users_oracle=not own_set,
             lists=not (own_set or vouched(problem.feasible)),
             users_world=not own_world,
+            draws_apart=apart,
             checked=frozenset(
-                (*(() if ours(policy) else _functions(policy)), *(() if own_world else (draw, mean)))
+                (*(() if ours(policy) else _functions(policy)), *((draw, mean) if apart else ()))
                 + (() if own_set or solver.in_lanes else (solver.function,))
             ),
             lanes=lanes,
@@ -344,7 +350,7 @@ class Engine:
             sums=np.zeros((n_items + 1 if "sums" in task.record else 0, lanes)),
             ring=np.zeros((self._window, max_size, lanes), dtype=INDEX),
             now=np.zeros(3, dtype=np.int64),
-            odd=np.zeros(2),
+            odd=np.full(2, -1.0),
             raw=np.full(max_size + 1, UNWRITTEN),
             answers=None,
         )

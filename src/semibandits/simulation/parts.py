@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from semibandits.agent import Agent
 from semibandits.kernel import foreign, is_ours
+from semibandits.kernel.own_entries import reads_own_entries
 from semibandits.kernel.watching import outgrows
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
@@ -50,6 +51,16 @@ def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
     if task.drifts:
         check_word(mean, task, last, item, environment.tables)
     return draw, mean
+
+
+def draws_within(task: Task, draw: Callable[..., Any]) -> bool:
+    """Whether it is plain that a user's function reads no table beyond its end: only the entries of the item itself."""
+    texts = [(draw, 2, 3)]
+    if is_ours(draw):  # it calls what the environment gives as its quantile
+        texts = [(cell.cell_contents, 1, 2) for cell in draw.__closure__ or ()]
+    tables: Any = task.problem.environment.tables
+    enough = all(table.ndim == 1 and table.size >= task.problem.n_items for table in tables)
+    return enough and bool(texts) and all(reads_own_entries(*text) for text in texts)
 
 
 def check_word(function: Callable[..., Any], task: Task, *arguments: Any) -> None:

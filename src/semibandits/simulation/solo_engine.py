@@ -196,7 +196,7 @@ class SoloEngine:
             sums=np.zeros(task.problem.n_items if "sums" in task.record else 0),
             trouble=np.zeros(1),
             now=np.zeros(3, dtype=np.int64),
-            odd=np.zeros(2),
+            odd=np.full(2, -1.0),
             raw=np.full(task.problem.max_size + 1, UNWRITTEN),
             answers=Answers.empty(task.problem.max_size, 1, self._lists),
         )

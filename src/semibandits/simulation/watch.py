@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semibandits.errors import BadWeights, ConformanceError, InfeasibleSolution, SemiBanditError
 from semibandits.problem import Problem
-from semibandits.types import FeasibleSet
+from semibandits.types import FeasibleSet, Items
 
 WRONG_ANSWER, WRONG_WEIGHT, WRONG_MEAN = 1.0, 2.0, 3.0
 """What a block's `trouble` says of a user's functions. NaN: scores or their sums are not finite."""
@@ -106,13 +105,17 @@ class Watch:
         """(round, lane, answer) of the first that is not feasible, of so many lanes; the list is then empty again."""
         count = int(answers.counts[1])
         found = None
-        for items, (round, lane) in zip(answers.items[:count], answers.at[:count].tolist(), strict=True):
+        rows = answers.items[:count]
+        sizes = (rows < self._feasible.n_items).sum(axis=1).tolist()
+        for name, items, size, (round, lane) in zip(
+            map(bytes, rows), rows.astype(np.int64), sizes, answers.at[:count].tolist(), strict=True
+        ):
             try:
-                fine = lane >= lanes or self._contains(items)
+                fine = lane >= lanes or self._contains(name, items[:size])
             except Exception:  # in the user's contains(): the plain loop will say so
                 fine = False
             if not fine:
-                found = round, lane, str(self._listed(items).tolist())
+                found = round, lane, str(items[:size].tolist())
                 break
         answers.counts[1] = 0
         if answers.counts[0] > SLOTS // 4:
@@ -120,14 +123,10 @@ class Watch:
             answers.seen[:] = 0
         return found
 
-    def _listed(self, items: NDArray[np.uint32]) -> NDArray[np.int64]:
-        return items[items < self._feasible.n_items].astype(np.int64)
-
-    def _contains(self, items: NDArray[np.uint32]) -> bool:
-        name = items.tobytes()
+    def _contains(self, name: bytes, items: Items) -> bool:
         if name in self._known:
             return True
-        if not self._feasible.contains(self._listed(items)):
+        if not self._feasible.contains(items):
             return False
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
