@@ -29,6 +29,10 @@ class Kept(Generic[T]):
 
     def __setitem__(self, thing: object, value: T) -> None:
         number = id(thing)
+        known = self._known.get(number)
+        if known is not None and known[0]() is thing:
+            self._known[number] = (known[0], value)
+            return
         self._known[number] = (weakref.ref(thing, lambda _: self._known.pop(number, None)), value)
 
     def __len__(self) -> int:

@@ -80,18 +80,21 @@ def ours(thing: object) -> bool:
 
     Not one that is a subclass of a user's, that has a method of its own put on it, or a block that is not ours.
     """
-    kind = type(thing)
-    if root(kind.__module__) != PACKAGE:
+    methods = _methods_of(type(thing))
+    if methods is None or not methods.isdisjoint(getattr(thing, "__dict__", ())):
         return False
-    own: Any = getattr(thing, "__dict__", ())
-    return bool(_methods_of(kind).isdisjoint(own)) and all(ours(block) for block in getattr(thing, "blocks", ()))
+    blocks = getattr(thing, "blocks", None)
+    return blocks is None or all(map(ours, blocks))
 
 
-def _methods(kind: type) -> frozenset[str]:
+def _methods(kind: type) -> frozenset[str] | None:
+    """The names of its methods; None: it is not a class of ours."""
+    if root(kind.__module__) != PACKAGE:
+        return None
     return frozenset(name for name in dir(kind) if callable(getattr(kind, name, None)))
 
 
-_methods_of: Any = functools.cache(_methods)
+_methods_of: Any = functools.lru_cache(256)(_methods)
 
 
 def vouched(thing: Any) -> bool:

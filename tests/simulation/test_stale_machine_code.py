@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, sets, simulate
-from semibandits.kernel import as_word, foreign, word
+from semibandits.errors import Unsupported
+from semibandits.kernel import as_word, foreign, outsized, word
 from semibandits.kernel.compiler import _Compiler
 from semibandits.kernel.watching import outgrows
-from semibandits.types import Clock, Params, Scalar, Stats
+from semibandits.types import Arrays, Clock, Params, Scalar, Solver, Stats
 from tasks import policy
-from worlds import PROBLEMS
+from worlds import PROBLEMS, Window
 
 config: Any = ModuleType("config")
 package: Any = ModuleType("package")
@@ -142,6 +143,45 @@ def test_words_may_be_large() -> None:
     assert foreign(lambda key: as_word(key) * word(HUGE)) == ""
     assert foreign(lambda key: as_word(key) * word(config.HUGE)) == ""
     assert foreign(lambda x: x * 1000 + config.BONUS) == ""
+
+
+def outsized_inside(x: Any) -> Any:
+    return x + config.HUGE
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda w, out: 2**63,
+        lambda w, out: w < -(2**63) - 1,
+        lambda w, out: HUGE,
+        lambda w, out: config.HUGE,
+        lambda w, out, most=2**64: most,
+        lambda w, out: outsized_inside(w),
+        enclosing(2**63),
+    ],
+)
+def test_a_solver_may_use_what_fits_into_a_word(function: Any) -> None:
+    assert "bits, and the machine's have 64" in outsized(function)
+
+
+class Heavy(Window):
+    """An oracle with a number that wraps around in machine code alone."""
+
+    @staticmethod
+    def best_window(w: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
+        out[0] = 0 if w[0] < 2**63 else 1
+        return 1
+
+    def solver(self) -> Solver:
+        return Solver(self.best_window, (), numbers=1, integers=1)
+
+
+def test_an_oracle_with_a_number_that_does_not_fit_is_not_compiled() -> None:
+    problem = Problem(Heavy(4, 1), environments.Bernoulli([0.5] * 4))
+    with pytest.raises(Unsupported, match="uses a whole number of 64 bits"):
+        simulate(problem, policy(), horizon=50, runs=1, seed=0, engine="compiled")
+    assert outsized(Window(4, 1).best_window) == ""
 
 
 def test_whole_numbers_that_outgrow_a_word_are_found() -> None:

@@ -7,7 +7,7 @@ machine code, with equal results bit for bit.
 
 from semibandits.kernel.compiler import LANES, bound, compiled, is_ours, lane_loops, placeholder
 from semibandits.kernel.elementary import exp, ln, turn
-from semibandits.kernel.foreign import foreign
+from semibandits.kernel.foreign import foreign, outsized
 from semibandits.kernel.maths import (
     as_index,
     as_word,
@@ -39,6 +39,7 @@ __all__ = [
     "log",
     "lowest_bit",
     "ndtri_exp",
+    "outsized",
     "placeholder",
     "score_of",
     "sqrt",

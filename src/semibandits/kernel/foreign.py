@@ -92,6 +92,23 @@ def _foreign_steps(function: FunctionType, code: CodeType, seen: frozenset[Any])
     return ""
 
 
+def outsized(function: Any, seen: frozenset[Any] = frozenset()) -> str:
+    """What in a user's function, or in those that it calls, is a whole number that no word of the machine holds."""
+    if not isinstance(function, FunctionType) or is_ours(function) or function in seen:
+        return ""
+    names = [name for part in parts(function.__code__) for name in part.co_names]
+    values = [function.__globals__.get(name) for name in names]
+    values += [getattr(module, name, None) for module in values if isinstance(module, ModuleType) for name in names]
+    values += [constant for part in parts(function.__code__) for constant in part.co_consts]
+    values += [*(function.__defaults__ or ()), *(cell.cell_contents for cell in function.__closure__ or ())]
+    for value in values:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            return f"{function.__name__}() uses a whole number of {value.bit_length()} bits, and the machine's have 64"
+        if why := outsized(value, seen | {function}):
+            return why
+    return ""
+
+
 def _foreign_constant(value: Any, seen: frozenset[Any]) -> str:
     if isinstance(value, tuple | frozenset):
         return next((why for part in value if (why := _foreign_constant(part, seen))), "")

@@ -20,6 +20,7 @@ from semibandits.simulation.parts import (
     INDEX,
     Cannot,
     aligned,
+    check_oracle,
     check_word,
     draws_within,
     facts,
@@ -35,7 +36,7 @@ from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.simulation.watch import UNWRITTEN, Answers, Culprits, Fault, Watch
 from semibandits.sizes import memory
 from semibandits.structure import is_float
-from semibandits.types import Arrays, Clock, IndexPolicy, Params, Solver
+from semibandits.types import Arrays, Clock, IndexPolicy, Params
 from semibandits.whose import ours, vouched
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
@@ -134,9 +135,7 @@ class Engine:
 
     def __init__(self, task: Task, *, lanes: int = int(LANES), pipeline: bool = True) -> None:
         problem = task.problem
-        solver: Solver | None = form(problem.feasible, "solver", "argmax")
-        if solver is None:
-            raise Cannot(f"{problem.feasible!r} has no oracle for the compiler")
+        solver = check_oracle(form(problem.feasible, "solver", "argmax"), problem.feasible)
         draw, mean = world(task)
         self._task, self._solver, self.lanes = task, solver, lanes
         agent = task.agent(run=0)

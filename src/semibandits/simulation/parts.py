@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.agent import Agent
-from semibandits.kernel import foreign, is_ours
+from semibandits.kernel import foreign, is_ours, outsized
 from semibandits.kernel.own_entries import reads_own_entries
 from semibandits.kernel.watching import outgrows
 from semibandits.simulation import block as text
 from semibandits.simulation import loop
 from semibandits.simulation.task import Outcome, Task
-from semibandits.types import up_to_date
+from semibandits.types import FeasibleSet, Solver, up_to_date
 
 INDEX = np.uint32
 FIRST_CHUNK = 16
@@ -51,6 +51,14 @@ def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
     if task.drifts:
         check_word(mean, task, last, item, environment.tables)
     return draw, mean
+
+
+def check_oracle(solver: Solver | None, feasible: FeasibleSet) -> Solver:
+    if solver is None:
+        raise Cannot(f"{feasible!r} has no oracle for the compiler")
+    if why := outsized(solver.function):
+        raise Cannot(why)
+    return solver
 
 
 def draws_within(task: Task, draw: Callable[..., Any]) -> bool:

@@ -17,6 +17,7 @@ from semibandits.simulation import loop, solo
 from semibandits.simulation.parts import (
     INDEX,
     Cannot,
+    check_oracle,
     facts,
     in_chunks,
     keep,
@@ -48,9 +49,7 @@ class SoloEngine:
         self._task = task
         feasible = task.problem.feasible
         self._moves = _moves(agent.policy, task)
-        self._solver = oracle_text(feasible) if self._moves.solves else None
-        if self._moves.solves and self._solver is None:
-            raise Cannot(f"{feasible!r} has no oracle for the compiler")
+        self._solver = check_oracle(oracle_text(feasible), feasible) if self._moves.solves else None
         for text in filter(None, (self._moves.choose, self._moves.learn, self._moves.score)):
             if why := foreign(text):
                 raise Cannot(why)
