@@ -49,10 +49,10 @@ def test_late_feedback_after_a_restart_from_an_old_save_lands_nowhere_else(tmp_p
 def test_ids_cannot_be_guessed_and_are_of_one_life() -> None:
     learner = learner_of()
     ids = [learner.ask().id for _ in range(3)]
-    assert all(re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]{16}-\d+", id) for id in ids)
-    assert len({id.rpartition("-")[0] for id in ids}) == 1
+    assert all(re.fullmatch(r"[0-9a-f]{16}-\d+-[0-9a-f]{16}", id) for id in ids)
+    assert len({(id.partition("-")[0], id.rpartition("-")[2]) for id in ids}) == 1
     with pytest.raises(errors.UnknownDecision) as caught:
-        learner.tell(f"{ids[0].rpartition('-')[0]}-9", [0.5])
+        learner.tell(ids[0].replace("-1-", "-9-"), [0.5])
     assert "another life" not in str(caught.value)
     with pytest.raises(errors.UnknownDecision) as caught:
         learner.tell(learner_of().ask().id, [0.5])
@@ -96,7 +96,16 @@ def test_decisions_of_files_without_epochs_keep_their_ids(tmp_path: Path) -> Non
     assert [one.id for one in loaded.outstanding] == [f"{name}-1"]
     assert loaded.tell(f"{name}-1", [0.5]) == 1
     assert loaded.tell(f"{name}-2", [0.5]) == 0
-    assert re.fullmatch(rf"{name}-[0-9a-f]{{16}}-3", loaded.ask().id)
+    assert re.fullmatch(rf"{name}-3-[0-9a-f]{{16}}", loaded.ask().id)
+
+
+def test_an_id_that_was_cut_short_is_no_other() -> None:
+    learner = learner_of()
+    ids = [learner.ask().id for _ in range(12)]
+    for length in range(len(ids[-1])):
+        with pytest.raises(errors.UnknownDecision):
+            learner.tell(ids[-1][:length], [0.5])
+    assert len(learner.outstanding) == 12
 
 
 @forked
@@ -108,7 +117,7 @@ def test_children_and_parent_give_different_ids() -> None:
     said = [re.fullmatch(r"\('(.*)', 1\)", child) for child in children]
     ids = [one[1] for one in said if one] + [mine]
     assert len(ids) == len(set(ids)) == 3
-    assert len({id.rpartition("-")[2] for id in ids}) == 1  # of the same round
+    assert len({id.split("-")[1] for id in ids}) == 1  # of the same round
     with pytest.raises(errors.UnknownDecision, match="forked"):
         learner.tell(ids[0], [0.5])
     assert learner.tell(before.id, [0.25]) == 1
@@ -118,7 +127,7 @@ def test_children_and_parent_give_different_ids() -> None:
 def test_a_grandchild_has_ids_of_its_own() -> None:
     learner = learner_of()
     deep = in_child(lambda: (learner.ask().id, in_child(lambda: learner.ask().id)))
-    assert len(set(re.findall(r"[0-9a-f]{16}-[0-9a-f]{16}-\d+", deep))) == 2
+    assert len(set(re.findall(r"[0-9a-f]{16}-\d+-[0-9a-f]{16}", deep))) == 2
 
 
 @forked

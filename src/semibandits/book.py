@@ -53,7 +53,7 @@ class Record:
 
 
 class Book:
-    """Decisions by id: the book's name, which no other learner shares, an epoch, and the round.
+    """Decisions by id: the book's name, which no other learner shares, the round, and an epoch.
 
     An epoch is a life of the learner: it ends where the learner is loaded from a file, and in a forked child. So what
     was decided after that save, or in another process, has another id than anything decided here.
@@ -77,7 +77,7 @@ class Book:
         return self._epoch
 
     def id(self, record: Record) -> str:
-        return f"{self.name}-{record.epoch}-{record.round}" if record.epoch else f"{self.name}-{record.round}"
+        return f"{self.name}-{record.round}-{record.epoch}" if record.epoch else f"{self.name}-{record.round}"
 
     def find(self, id: str) -> Record:
         if not isinstance(id, str):
@@ -93,7 +93,7 @@ class Book:
 
     def _perhaps(self, id: str) -> str:
         """Why a decision of this learner may be unknown to it."""
-        if not id.startswith(f"{self.name}-") or id.startswith(f"{self.name}-{self.epoch()}-"):
+        if not id.startswith(f"{self.name}-") or id.endswith(f"-{self.epoch()}"):
             return ""
         return (
             ". It is one of this learner's, but of another life: asked after the save that this one was loaded from, "

@@ -27,32 +27,31 @@ class Import(NamedTuple):
 
 
 class Reading(NamedTuple):
-    chains: tuple[tuple[str, ...], ...]
-    """Names that are not local, each with the attributes that are asked of it: ("config", "BONUS")."""
+    chains: dict[tuple[str, ...], int]
+    """Names that are not local, each with the attributes that are asked of it, ("config", "BONUS"), and how often."""
     bare_calls: frozenset[tuple[str, ...]]
     """Those that are called without arguments."""
-    attributes: frozenset[str]
-    """Of anything that is not such a name."""
+    attributes: dict[str, int]
+    """Of anything that is not such a name, and how often."""
     imports: tuple[Import, ...]
     words: tuple[str, ...]
     builds_words: bool
     """Whether words are put together."""
     written: frozenset[str]
     """Words, and names that are not local, of files that are opened to be written: open("log.txt", "a")."""
-    only_writes: bool
-    """Whether every call of `open` is such a one."""
+    writes: int
+    """How many calls of `open` are such ones."""
 
 
 @functools.lru_cache(4096)
 def read(code: CodeType) -> Reading:
     """Of the code and of all functions and classes that are written in it."""
-    chains: dict[tuple[str, ...], None] = {}
+    chains: dict[tuple[str, ...], int] = {}
     bare: set[tuple[str, ...]] = set()
-    attributes: set[str] = set()
+    attributes: dict[str, int] = {}
     imports: list[Import] = []
     builds = False
     written: list[str] = []
-    opened = 0
     for part in parts(code):
         chain: tuple[str, ...] = ()
         constants: list[Any] = []
@@ -63,9 +62,9 @@ def read(code: CodeType) -> Reading:
             elif step.opname in ATTRIBUTES and chain:
                 chain = (*chain, str(step.argval))
             elif step.opname in ATTRIBUTES:
-                attributes.add(str(step.argval))
+                attributes[str(step.argval)] = attributes.get(str(step.argval), 0) + 1
             if chain and (after is None or after.opname not in ATTRIBUTES):
-                chains[chain] = None
+                chains[chain] = chains.get(chain, 0) + 1
                 if after is not None and after.opname in CALLS and after.arg == 0:
                     bare.add(chain)
                 chain = ()
@@ -75,19 +74,18 @@ def read(code: CodeType) -> Reading:
                 level, these = constants[-2:] if len(constants) > 1 else (0, None)
                 alias = str(after.argval) if after is not None and after.opname in STORES else ""
                 imports.append(Import(str(step.argval), int(level or 0), tuple(these or ()), alias))
-            opened += step.opname in NAMES and step.argval == "open"
             written += _written(steps[max(0, at - 3) : at + 1])
             builds |= step.opname == "BUILD_STRING" or step.argrepr in ("+", "+=", "%")
     words = tuple(dict.fromkeys(word for part in parts(code) for word in _words(part.co_consts)))
     return Reading(
-        tuple(chains),
+        chains,
         frozenset(bare),
-        frozenset(attributes),
+        attributes,
         tuple(imports),
         words,
         builds,
         frozenset(written),
-        len(written) == opened > 0,
+        len(written),
     )
 
 

@@ -22,14 +22,16 @@ OUTSIDE = re.compile(
     r"(_?socket|_?ssl|requests|httpx|aiohttp|urllib3|ftplib|smtplib|imaplib|subprocess|_?ctypes|cffi|redis|boto3"
     r"|psycopg2?|sqlalchemy|pymongo|paramiko|grpc|webbrowser)(\..+)?"
     r"|urllib\.(request|urlopen)(\..+)?|http\.client(\..+)?|_?secrets\.\w+|uuid\.uuid[14]"
-    r"|(os|posix|nt)\.(environ|environb|getenv|system|popen|urandom|getpid|getlogin|times|spawn\w+|exec\w+)(\..+)?"
+    r"|(os|posix|nt)\.(environ|environb|getenv|system|popen|urandom|getpid|getlogin|times|cpu_count|getcwd|uname|spawn\w+|exec\w+)(\..+)?"
     r"|time\.(?!sleep$|strftime$|strptime$|mktime$|struct_time$)\w+|(datetime\.)?(datetime|date)\.(now|utcnow|today)"
-    r"|random\.(?!Random$)[a-z]\w*|numpy\.random\.(?!default_rng$)[a-z]\w*"
+    r"|random\.(?!Random$)([a-z]\w*|SystemRandom)|numpy\.random\.(?!default_rng$)[a-z]\w*"
     r"|sys\.(argv|stdin|modules)(\..+)?|builtins\.(input|eval|exec|__import__|globals|id)|importlib\.(import_module|reload)"
     r"|platform\.\w+|getpass\.\w+"
 )
 """What answers otherwise at other times, or elsewhere, or runs what is not seen."""
-DRAWS_AFRESH = re.compile(r"numpy\.random\.(default_rng|SeedSequence|RandomState|PCG64|MT19937|Philox)|random\.Random")
+DRAWS_AFRESH = re.compile(
+    r"numpy\.random(\.\w+)*\.(default_rng|SeedSequence|RandomState|PCG64|PCG64DXSM|MT19937|Philox|SFC64)|random\.Random"
+)
 """Generators that begin anywhere if they are given nothing."""
 
 
@@ -44,13 +46,13 @@ def reaches(reading: Reading, names: dict[tuple[str, ...], str]) -> Iterator[str
         yield "rvs() without random_state"
 
 
-def reads_files(reading: Reading, names: dict[tuple[str, ...], str]) -> str:
-    """The function by which the code opens files; "" if it does not."""
-    by_name = [name for name in names.values() if READERS.fullmatch(name)]
-    by_method = sorted(READING & _asked(reading))
-    if reading.only_writes:
-        by_name = [name for name in by_name if name not in ("builtins.open", "io.open", "_io.open")]
-    return (by_name or [f".{name}" for name in by_method if not _is_of_module(name, reading, names)] or [""])[0]
+def reads_files(reading: Reading, names: dict[tuple[str, ...], str]) -> tuple[str, int]:
+    """The function by which the code opens files, and how often it opens one; "" if it does not."""
+    by_name = {chain: name for chain, name in names.items() if READERS.fullmatch(name)}
+    by_method = [name for name in sorted(READING & _asked(reading)) if not _is_of_module(name, reading, names)]
+    count = sum(reading.chains.get(chain, 1) for chain in by_name) - reading.writes
+    count += sum(reading.attributes.get(name, 1) for name in by_method)
+    return (next(iter([*by_name.values(), *(f".{name}" for name in by_method)]), ""), count) if count > 0 else ("", 0)
 
 
 def _asked(reading: Reading) -> set[str]:
@@ -64,4 +66,4 @@ def _is_of_module(name: str, reading: Reading, names: dict[tuple[str, ...], str]
 
 
 def lists_folders(reading: Reading) -> bool:
-    return bool(LISTING & (reading.attributes | {name for chain in reading.chains for name in chain}))
+    return bool(LISTING & (reading.attributes.keys() | {name for chain in reading.chains for name in chain}))

@@ -39,6 +39,8 @@ class Opener(NamedTuple):
     how: str
     words: frozenset[str]
     """That may be the file's name."""
+    files: int
+    """How many it may open, at least."""
     is_told: bool
     """Whether the name may be handed to it."""
 
@@ -128,11 +130,11 @@ class Reached:
                 asked |= {(one.alias, this): f"{one.name}.{this}" for this in reading.attributes}
         names = {**names, **asked}
         self.unseen += [f"{self.scope.where} uses {name}" for name in reaches(reading, names)]
-        how = reads_files(reading, names)
+        how, count = reads_files(reading, names)
         if how and lists_folders(reading):
             self.unseen.append(f"{self.scope.where} lists a folder")
         elif how:
-            self._openers.append(Opener(self.scope.where, how, words, is_told))
+            self._openers.append(Opener(self.scope.where, how, words, count, is_told))
 
     def read_imports(self, code: CodeType, package: str | None) -> None:
         """The user's modules that the code imports when it runs: by their text, as they may not be there yet."""
@@ -165,7 +167,7 @@ class Reached:
         found = {word: paths for word, paths in self._files.found().items() if word not in self._written}
         left = found.keys() - {word for opener in self._openers for word in opener.words}
         for opener in self._openers:
-            if not (opener.words & found.keys() or (opener.is_told and left)):
+            if len(opener.words & found.keys()) < opener.files and not (opener.is_told and left):
                 self.unseen.append(f"{opener.where} opens a file whose name is not seen ({opener.how})")
         files: dict[str, str] = {}
         for word, paths in sorted(found.items()):

@@ -26,6 +26,7 @@ from semibandits.structure import Quotas as Quotas
 from semibandits.structure import Solver as Solver
 from semibandits.structure import TradeOffs as TradeOffs
 from semibandits.structure import listed_by_oracle
+from semibandits.whose import up_to_date as up_to_date
 
 Items: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.float64]
@@ -213,6 +214,14 @@ class Environment(ABC):
     last_round: int | None = None
     """The last round that can be drawn; None: there is none."""
 
+    def __init_subclass__(cls) -> None:
+        """What a class above says of its own functions does not hold for others in their place."""
+        super().__init_subclass__()
+        if "draw" in vars(cls) and "drawing" not in vars(cls):
+            cls.drawing = Environment.drawing  # type: ignore[method-assign]
+        if not {"draw", "drawing", "weights"}.isdisjoint(vars(cls)) and "batched" not in vars(cls):
+            cls.batched = False
+
     def drawing(self) -> DrawFunction | None:
         """The function that draws one item; None where there is but `weights`."""
         return getattr(self, "draw", None)
@@ -389,12 +398,3 @@ def means_in(environment: Environment, round: int) -> Weights:
     """The means of the weights of this round, also where they drift."""
     means: Any = environment.means
     return means(round) if environment.drifts else means  # type: ignore[no-any-return]
-
-
-def up_to_date(thing: object, compiled: str, plain: str) -> bool:
-    """Whether neither the object nor a subclass has overridden the plain method and left the compiled one as it was."""
-    if plain in getattr(thing, "__dict__", ()):
-        return False
-    classes = type(thing).__mro__
-    owner = {name: next(i for i, one in enumerate(classes) if name in vars(one)) for name in (compiled, plain)}
-    return owner[compiled] <= owner[plain]

@@ -104,3 +104,12 @@ def vouched(thing: Any) -> bool:
         return bool(thing.verified)
     stated = next((one for one in type(thing).__mro__ if "verified" in vars(one)), object)
     return root(stated.__module__) != PACKAGE
+
+
+def up_to_date(thing: object, compiled: str, plain: str) -> bool:
+    """Whether neither the object nor a subclass has overridden the plain method and left the compiled one as it was."""
+    if plain in getattr(thing, "__dict__", ()):
+        return False
+    classes = type(thing).__mro__
+    owner = {name: next(i for i, one in enumerate(classes) if name in vars(one)) for name in (compiled, plain)}
+    return owner[compiled] <= owner[plain]

@@ -1,6 +1,7 @@
 """Distributions against SciPy's, correlations against their definition, and bad input."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from semibandits import environments, errors, rng
+from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
+from semibandits.kernel import where
 from semibandits.testing import check_environment
-from semibandits.types import Environment
+from semibandits.types import Arrays, Environment, Items, Scalar, Weights
 
 SAMPLES = 20_000
 
@@ -192,3 +194,45 @@ def test_a_sampler_that_breaks_its_word() -> None:
         environments.Custom(lambda g: g.random(3), [0.5, 0.5]).weights(1, 1)
     with pytest.raises(errors.BadWeights, match=r"7\.0 for item 0"):
         environments.Custom(lambda g: [7.0], [0.5]).weights(1, 1)
+
+
+class Lull(environments.Bernoulli):
+    """A user's, with weights that depend on the round."""
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        drawn = super().weights(round, key, items)
+        return np.zeros_like(drawn) if 20 <= round < 40 else drawn
+
+
+class Flood(environments.Uniform):
+    """One with another draw."""
+
+    @staticmethod
+    def draw(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+        return where(round > 30, 0.0 * item, 1.0 + 0.0 * item)
+
+
+@pytest.mark.parametrize("world", [Lull([0.5, 0.7, 0.9]), Flood([0.0] * 3, [1.0] * 3)])
+@pytest.mark.parametrize("engine", ["plain", "auto"])
+def test_a_world_that_changes_one_of_ours_is_played_as_it_is(world: Any, engine: Any) -> None:
+    """Not what the class above it says of its own functions: that they take many rounds at once, and draw otherwise."""
+    problem, policy = Problem(sets.TopK(3, 1), world), policies.CombUCB1()
+    played = simulate(problem, policy, horizon=60, runs=1, seed=3, engine=engine, record="sums").sums
+    learner = Learner(problem.feasible, policy, seed=3)
+    sums = np.zeros(3)
+    for round in range(1, 61):
+        decision = learner.ask()
+        weights = world.weights(round, rng.key(3, 0, round, rng.WORLD), decision.items)
+        sums[decision.items] += weights
+        learner.tell(decision.id, weights)
+    assert np.array_equal(played[0, 0], sums)
+    assert not world.batched
+
+
+def test_a_quantile_of_the_users_takes_many_rounds_at_once() -> None:
+    class Fair(environments.Bernoulli):
+        @staticmethod
+        def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
+            return where(u < 0.5, 1.0, 0.0)
+
+    assert Fair([0.5]).batched

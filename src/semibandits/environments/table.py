@@ -101,12 +101,11 @@ class Table(InOrder):
             self.labels = names
         self.tables = (self.rows,)
         self.rows.setflags(write=False)
-        self.batched = self.order == "resampled"
-        self.last_round = None if self.batched else len(self.rows)
-        if self.batched:
+        if self.order == "resampled":
             self.means = np.clip(self.rows.mean(axis=0), *self.bounds)
             self.means.setflags(write=False)
         else:
+            self.batched, self.last_round = False, len(self.rows)
             self.drifts = self.hindsight = True
 
     def drawing(self) -> DrawFunction:

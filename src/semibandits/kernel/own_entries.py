@@ -15,7 +15,7 @@ def reads_own_entries(function: object, item: int, tables: int) -> bool:
 
     `item` and `tables` say which of its parameters these are. What is not understood counts as something else.
     """
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType) or function.__code__.co_argcount <= max(item, tables):
         return False
     code = function.__code__
     its_item, its_tables = code.co_varnames[item], code.co_varnames[tables]

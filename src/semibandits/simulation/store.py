@@ -93,7 +93,9 @@ class Store:
         if not same:
             held = f"{found.get('description')!s:.300}"
             differs = f"; {_difference(found.get('parts'), made_of)}" if held == description[:300] else ""
-            raise BadState(f"{folder} holds another experiment: {held}{differs}")
+            raise BadState(
+                f"{folder} holds another experiment: {held}{differs}. Give another folder, or remove this one"
+            )
         unseen = list(dict.fromkeys([*known, *self.unseen]))[:MOST_PARTS]
         if unseen != known:
             self._write(path, json.dumps({**found, "unseen": unseen}, indent=1).encode())
