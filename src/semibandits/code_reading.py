@@ -12,6 +12,7 @@ NAMES = ("LOAD_GLOBAL", "LOAD_NAME")
 ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 CALLS = ("PRECALL", "CALL")
+BUILDERS = ("format", "format_map", "join", "joinpath", "with_name", "with_suffix", "with_stem")
 WRITES = {mode + kind for mode in "wax" for kind in ("", "b", "t")}
 """Modes of `open` in which nothing is read."""
 
@@ -76,6 +77,7 @@ def read(code: CodeType) -> Reading:
                 imports.append(Import(str(step.argval), int(level or 0), tuple(these or ()), alias))
             written += _written(steps[max(0, at - 3) : at + 1])
             builds |= step.opname == "BUILD_STRING" or step.argrepr in ("+", "+=", "%")
+            builds |= step.opname in ATTRIBUTES and step.argval in BUILDERS
     words = tuple(dict.fromkeys(word for part in parts(code) for word in _words(part.co_consts)))
     return Reading(
         chains,
@@ -111,3 +113,26 @@ def _words(constants: Any) -> Iterator[str]:
             yield constant
         elif isinstance(constant, tuple | frozenset):
             yield from _words(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)
+
+
+def code_of(code: CodeType) -> tuple[Any, ...]:
+    """What code does: not on which lines it stands, nor what its functions are called."""
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_exceptiontable)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return (code.co_code, code.co_consts, names, counts)
+
+
+def stated(code: CodeType) -> dict[str, Any]:
+    """The numbers, words and functions that a module's text gives names to: for functions, their code."""
+    found: dict[str, Any] = {}
+    steps = [step for step in dis.get_instructions(code) if step.opname not in BESIDE]
+    for first, before, step in zip([None, *steps], steps, steps[1:], strict=False):
+        if step.opname != "STORE_NAME":
+            continue
+        if before.opname == "LOAD_CONST":
+            found[str(step.argval)] = before.argval
+        elif before.opname == "MAKE_FUNCTION" and first is not None and isinstance(first.argval, CodeType):
+            found[str(step.argval)] = first.argval
+        else:
+            found.pop(str(step.argval), None)
+    return found

@@ -30,10 +30,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semibandits.code_reading import code_of
 from semibandits.errors import Unsupported
 from semibandits.named_files import content
 from semibandits.reached import Reached, Scope, cells, is_shared_chance
-from semibandits.taken_apart import code_of, kind_of, made_of, patches, reduced
+from semibandits.taken_apart import kind_of, made_of, patches, reduced
 from semibandits.whose import file_of, folder_of, is_users, is_users_class, is_users_function, root
 
 SOURCE = "__semibandits_source__"
@@ -117,6 +118,7 @@ class _Describer:
         self.parts: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
+        self._tuples: dict[tuple[int, Scope], bytes] = {}
         self._waiting: deque[tuple[Any, Scope, str]] = deque()
         self._name = ""
         """Under which a difference in what is met is noted."""
@@ -144,7 +146,11 @@ class _Describer:
         if isinstance(value, PurePath):
             return _hashed(kind_of(kind), self._said(str(value)))
         if kind is tuple:
-            return _hashed(kind_of(kind), *map(self.describe, value))
+            known = (id(value), self.reached.scope)
+            if known not in self._tuples:
+                self._tuples[known] = _hashed(kind_of(kind), *map(self.describe, value))
+                self._alive.append(value)
+            return self._tuples[known]
         if id(value) not in self._numbers:
             self._numbers[id(value)] = len(self._numbers)
             self._alive.append(value)  # or another could have its id
@@ -196,11 +202,11 @@ class _Describer:
 
     def _apart(self, value: object) -> bytes:
         """Of one of several in no order: what is met in it is not known to the others."""
-        waiting, name, met = self._waiting, self._name, len(self._numbers)
-        self._waiting = deque()
+        waiting, name, met, tuples = self._waiting, self._name, len(self._numbers), self._tuples
+        self._waiting, self._tuples = deque(), {}
         with self.reached.within(self.reached.scope):
             result = self.whole(value)
-        self._waiting, self._name = waiting, name
+        self._waiting, self._name, self._tuples = waiting, name, tuples
         while len(self._numbers) > met:
             self._numbers.popitem()
         return result
@@ -257,7 +263,7 @@ class _Describer:
     def _object(self, value: Any) -> Iterator[bytes]:
         kind = type(value)
         name = kind_of(kind)
-        if name.startswith(ALIVE):
+        if name.startswith(ALIVE) or (isinstance(value, np.ufunc) and value.__name__.endswith("(vectorized)")):
             self.reached.hold(name)
         elif name.startswith(KEPT) or isinstance(value, weakref.ref) or is_shared_chance(value):
             return

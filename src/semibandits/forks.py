@@ -4,6 +4,7 @@ A forked child has one thread, the one that forked. A lock that another thread h
 """
 
 import _thread
+import contextlib
 import functools
 import logging  # noqa: F401 (which minds forks too, and must not begin to while one of ours waits)
 import os
@@ -57,19 +58,23 @@ class ForkLock(_thread.RLock):  # type: ignore[misc]
 
     def __init__(self, renew: Callable[[], None] | None = None) -> None:
         self._renew = None if renew is None else weakref.WeakMethod(renew)
+        self._taken = False
         _LOCKS.add(weakref.ref(self, _LOCKS.discard))
 
-    def take(self, seconds: float) -> bool:
-        """Before a fork."""
+    def take(self, seconds: float) -> None:
+        """Before a fork, if it can be."""
         self._held: bool = self._is_owned()  # type: ignore[attr-defined]
-        return self.acquire(timeout=seconds)
+        self._taken = self.acquire(timeout=seconds)
 
     def give_back(self) -> None:
         """After it, in the parent."""
-        self.release()
+        if self._taken:
+            self._taken = False
+            self.release()
 
-    def begin_anew(self, taken: bool) -> None:
+    def begin_anew(self) -> None:
         """After it, in the child."""
+        taken, self._taken = self._taken, False
         if taken:
             self.release()
             if self._held:  # by the forking thread, which is the one we have
@@ -95,20 +100,25 @@ generation = 0
 """How many forks lead to this process: another number in a child than in its parent."""
 _TURN = threading.RLock()
 """Of threads that fork: one at a time."""
-_HELD: list[tuple[list[tuple[ForkLock, bool]], list[Any]]] = []
-"""For a fork in progress: our locks, whether they could be taken, and those of others that were."""
+_HELD: list[tuple[list[ForkLock], list[Any]]] = []
+"""For a fork in progress: our locks, and those of others that were taken."""
 
 
 def _before() -> None:
+    """Python goes on with the fork whatever is raised here, by a signal handler say."""
     _TURN.acquire()
-    locks: list[tuple[ForkLock, bool]] = []
+    locks = [lock for reference in list(_LOCKS) if (lock := reference()) is not None]
     others: list[Any] = []
     _HELD.append((locks, others))
     left = _countdown(PATIENCE)
-    others.extend(other for other in _AWAITED if other.acquire(timeout=left()))
+    for other in _AWAITED:
+        with contextlib.suppress(BaseException):
+            if other.acquire(timeout=left()):
+                others.append(other)
     left = _countdown(GRACE)
-    alive = [reference() for reference in list(_LOCKS)]
-    locks.extend((lock, lock.take(left())) for lock in alive if lock is not None)
+    for lock in locks:
+        with contextlib.suppress(BaseException):
+            lock.take(left())
 
 
 def _countdown(seconds: float) -> Callable[[], float]:
@@ -120,10 +130,10 @@ def _after(in_child: bool) -> None:
     global generation
     generation += in_child
     locks, others = _HELD.pop()
-    for lock, taken in locks:
+    for lock in locks:
         if in_child:
-            lock.begin_anew(taken)
-        elif taken:
+            lock.begin_anew()
+        else:
             lock.give_back()
     for other in others:
         other.release()

@@ -94,6 +94,7 @@ class Learner:
         self._lock = ForkLock()
         self._changes = Changes(self._lock)
         self._saving = ForkLock()
+        self._saves = 0
         self._files = state.Files()
 
     # Deciding
@@ -210,7 +211,10 @@ class Learner:
         A file that this learner has neither loaded nor written, as it is now, is replaced with `overwrite=True` only.
         """
         with self._saving:  # what was saved last is what stays
-            self._files.write(path, self._snapshot(), overwrite)
+            saves = -1
+            while saves != self._saves:  # or a signal handler has saved meanwhile, who knew more
+                saves = self._saves = self._saves + 1
+                self._files.write(path, self._snapshot(), overwrite)
 
     def _snapshot(self) -> state.SavedLearner:
         with self._lock:

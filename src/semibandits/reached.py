@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandits.code_reading import Import, Reading, read
+from semibandits.code_reading import Import, Reading, code_of, read, stated
 from semibandits.named_files import NamedFiles, content
 from semibandits.outside import lists_folders, reaches, reads_files
 from semibandits.whose import file_of, is_users, is_users_class
@@ -160,6 +160,8 @@ class Reached:
                 chain: ".".join((aliases.get(chain[0], "builtins." + chain[0]), *chain[1:])) for chain in reading.chains
             }
             self._judge(reading, names, frozenset(reading.words), False)
+            for said, value in _otherwise(name, code):
+                self.texts[f"{name}.{said}"] = self._describe(value).hex()
         self.read_imports(code, name if os.path.basename(file) == "__init__.py" else name.rpartition(".")[0])
 
     def files_found(self) -> dict[str, str]:
@@ -179,6 +181,25 @@ class Reached:
             name = f"the file {self._files.place(word)}"
             files[name] = hashlib.sha256("".join((files.get(name, ""), *contents)).encode()).hexdigest()
         return files
+
+
+def _otherwise(name: str, code: CodeType) -> Iterator[tuple[str, Any]]:
+    """What a module that is loaded has under the names in its text, where it is not what the text says.
+
+    A number was changed by other code, or the text since it was loaded.
+    """
+    if name not in sys.modules:
+        return
+    known = vars(sys.modules[name])
+    for said, value in stated(code).items():
+        found = known.get(said)
+        if isinstance(value, CodeType):
+            of_text = found.__code__ if isinstance(found, FunctionType) else None
+            same = of_text is None or code_of(of_text) == code_of(value)
+        else:
+            same = type(found) is type(value) and found == value
+        if not same:
+            yield said, found
 
 
 def _placed(word: str, folder: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,15 +17,25 @@ except ImportError:  # on systems that have no such locks
 
 T = TypeVar("T")
 
+_HELD: set[tuple[int, int, int]] = set()
+"""The folders in which threads are at such work."""
+
 
 def alone(folder: Path, work: Callable[[], T]) -> T:
     """What the work gives, done while nobody else, in any thread or process, does such work in this folder.
 
-    Who dies lets go of it. Where the system cannot do that, a network's file system perhaps, nobody waits.
+    Who dies lets go of it. Where the system cannot do that, a network's file system perhaps, nobody waits; nor does a
+    signal handler that came in the midst of such work of its own thread.
     """
     handle = _opened(folder)
     if handle is None:
         return work()
+    about = os.fstat(handle)
+    held = (threading.get_ident(), about.st_dev, about.st_ino)
+    if held in _HELD:
+        os.close(handle)
+        return work()
+    _HELD.add(held)
     try:
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -35,6 +46,7 @@ def alone(folder: Path, work: Callable[[], T]) -> T:
         except OSError:
             pass
         finally:
+            _HELD.discard(held)
             os.close(handle)
 
 

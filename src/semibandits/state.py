@@ -21,6 +21,8 @@ VERSION = 3
 """In files of version 1 there is no fingerprint, in those of version 2 no epoch."""
 HEAD = 160
 """So many bytes at the beginning of a file tell it from any other: its checksum is among them."""
+KNOWN = 7
+"""So many of those before the last are remembered, for saves that are interrupted or come in each other's midst."""
 MOST_BYTES = 2**32
 """A larger file is not read, nor one that takes more than a quarter of the memory."""
 DAMAGE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
@@ -106,7 +108,8 @@ class Files:
         self._heads: dict[Path, tuple[bytes, ...]] = {}
 
     def know(self, path: str | os.PathLike[str], head: bytes) -> None:
-        self._heads[_real(path)] = (head,)
+        target = _real(path)
+        self._heads[target] = (*self._heads.get(target, ())[-KNOWN:], head)
 
     def write(self, path: str | os.PathLike[str], learner: SavedLearner, overwrite: bool) -> None:
         """Replaces a file that is known, or any."""
@@ -115,36 +118,35 @@ class Files:
             raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
         body = msgspec.json.encode(learner)
         data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
-        known = self._heads.get(target, ())
-        alone(target.parent, lambda: self._replace(target, data, known, overwrite))
-        self._heads[target] = (data[:HEAD],)
+        alone(target.parent, lambda: self._replace(target, data, overwrite))
 
-    def _replace(self, target: Path, data: bytes, known: tuple[bytes, ...], overwrite: bool) -> None:
+    def _replace(self, target: Path, data: bytes, overwrite: bool) -> None:
         if not overwrite:
-            _check_known(target, known)
-        self._heads[target] = (*known, data[:HEAD])  # one of these is there if we are interrupted
+            self._check_known(target)
+        self.know(target, data[:HEAD])  # before, as we may be interrupted after it
         replace_file(target, data)
+
+    def _check_known(self, target: Path) -> None:
+        """Raises where a file is there that others have written; an empty one has nothing to lose."""
+        before = self._heads.get(target, ())
+        try:
+            head = read_head(target, HEAD)
+        except (FileNotFoundError, NoPlainFile):  # which is refused where it would be replaced
+            return
+        known = (*before, *self._heads.get(target, ()))  # a signal handler may have saved meanwhile
+        if head and head not in known:
+            if not head.startswith(b'{"format":"%b"' % FORMAT.encode()):
+                what = "is no saved learner"
+            else:
+                what = "has changed since this learner loaded or saved it" if known else "is none this learner has seen"
+            raise FileChanged(
+                f"{target} {what}, and would be lost: load it, save to another path, or replace it with save(path, "
+                "overwrite=True)"
+            )
 
 
 def _real(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.realpath(path))
-
-
-def _check_known(target: Path, known: tuple[bytes, ...]) -> None:
-    """Raises where a file is there that others have written; an empty one has nothing to lose."""
-    try:
-        head = read_head(target, HEAD)
-    except (FileNotFoundError, NoPlainFile):  # which is refused where it would be replaced
-        return
-    if head and head not in known:
-        if not head.startswith(b'{"format":"%b"' % FORMAT.encode()):
-            what = "is no saved learner"
-        else:
-            what = "has changed since this learner loaded or saved it" if known else "is none this learner has seen"
-        raise FileChanged(
-            f"{target} {what}, and would be lost: load it, save to another path, or replace it with save(path, "
-            "overwrite=True)"
-        )
 
 
 def read(path: str | os.PathLike[str]) -> tuple[SavedLearner, bytes]:

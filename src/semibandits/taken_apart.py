@@ -4,7 +4,7 @@ import copyreg
 import warnings
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper, cached_property
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,6 @@ from semibandits.whose import PACKAGE, is_users_function, root
 def kind_of(kind: type) -> str:
     module = "__main__" if kind.__module__ == "__mp_main__" else kind.__module__
     return f"{module}.{kind.__qualname__}"
-
-
-def code_of(code: CodeType) -> tuple[Any, ...]:
-    """What code does: not on which lines it stands, nor what its functions are called."""
-    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_exceptiontable)
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return (code.co_code, code.co_consts, names, counts)
 
 
 def patches(kind: type) -> Iterator[Any]:
@@ -48,8 +41,8 @@ def made_of(value: Any) -> tuple[Any, ...] | None:
         return (value.func,)
     if isinstance(value, np.vectorize):
         return value.pyfunc, value.otypes, value.signature, value.excluded
-    if hasattr(type(value), "py_func") or "py_func" in getattr(value, "__dict__", ()):  # compiled by numba
-        return (value.py_func,)
+    if root(type(value).__module__) == "numba" and hasattr(value, "py_func"):
+        return value.py_func, sorted(getattr(value, "targetoptions", {}).items(), key=repr)
     if type(value).__module__.partition(".")[0] == "pandas":
         return _table(value)
     return None

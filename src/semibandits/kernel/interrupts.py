@@ -22,12 +22,24 @@ def held_back() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             for number in map(int, signal.valid_signals()):
                 if callable(handler := signal.getsignal(number)):
+                    handlers[number] = handler
                     with contextlib.suppress(ValueError):  # in an interpreter within another
                         signal.signal(number, lambda number, frame: came.append((number, frame)))
-                        handlers[number] = handler
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        raised: list[BaseException] = []
+        while True:  # those that are back may come and raise before all are
+            try:
+                for number, handler in handlers.items():
+                    with contextlib.suppress(ValueError):
+                        signal.signal(number, handler)
+                break
+            except BaseException as error:
+                raised.append(error)
         for number, frame in came:
-            handlers[number](number, frame)
+            try:
+                handlers[number](number, frame)
+            except BaseException as error:
+                raised.append(error)
+        if raised:
+            raise raised[0]

@@ -227,7 +227,7 @@ class Engine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._code not in _COMPARED:
+        if self._kernel.users_code or self._code not in _COMPARED:  # whose data may be others
             if self._kernel.users_oracle and self._solver.in_lanes:
                 self._try_out()
             self._compare()
@@ -247,9 +247,7 @@ class Engine:
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
-        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, self._most_rounds)
-        if rounds > MOST_COMPARED:
-            return
+        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, self._most_rounds, MOST_COMPARED)
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]))
         agent = short.agent(run=0)
         try:

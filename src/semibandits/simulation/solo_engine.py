@@ -105,15 +105,13 @@ class SoloEngine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._code not in _COMPARED:
+        if self._bindings[solo.USERS_CODE] or self._code not in _COMPARED:  # whose data may be others
             self._compare()
             _COMPARED.add(self._code)
 
     def _compare(self) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
-        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20)
-        if rounds > MOST_COMPARED:
-            return
+        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, MOST_COMPARED)
         agent = self._task.agent(run=0)
         assert isinstance(agent, PolicyAgent)
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]), record=frozenset())

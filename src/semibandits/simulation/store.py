@@ -94,7 +94,8 @@ class Store:
             held = f"{found.get('description')!s:.300}"
             differs = f"; {_difference(found.get('parts'), made_of)}" if held == description[:300] else ""
             raise BadState(
-                f"{folder} holds another experiment: {held}{differs}. Give another folder, or remove this one"
+                f"{folder} holds another experiment: {held}{differs}. Give another folder, or remove this one; what "
+                "has changed while it was played (a count, remembered answers) is as before in a new process"
             )
         unseen = list(dict.fromkeys([*known, *self.unseen]))[:MOST_PARTS]
         if unseen != known:
