@@ -7,6 +7,7 @@ import os
 import pkgutil
 import select
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -183,7 +184,7 @@ def test_what_the_forking_thread_holds_it_holds_in_the_child_too() -> None:
 
     def takes_it() -> bool:
         done = []
-        thread = threading.Thread(target=lambda: done.append(lock.take(0.05)), daemon=True)
+        thread = threading.Thread(target=lambda: done.append(lock.acquire(timeout=0.05)), daemon=True)
         thread.start()
         thread.join(PATIENCE)
         return done[0]  # type: ignore[no-any-return]
@@ -293,3 +294,40 @@ def test_nothing_in_the_package_has_a_lock_of_another_kind() -> None:
         kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
         wrong += [kind for kind in kinds for value in vars(kind).values() if type(value) is functools.cached_property]
     assert wrong == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+def test_a_fork_that_a_signal_handler_interrupts() -> None:
+    """Python goes on with the fork: the child's locks are free nevertheless."""
+    slow = threading.Event()
+
+    def best(weights: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            slow.wait(30.0)
+        return np.argsort(-weights, kind="stable")[:2]
+
+    def late(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    learner = Learner(sets.Oracle(best, n_items=5, max_size=2), policies.CombUCB1(), seed=1)
+    learner.tell(learner.ask().id, [0.5, 0.5])
+    thread = threading.Thread(target=learner.ask)
+    before = signal.signal(signal.SIGALRM, late)
+    hook = sys.unraisablehook
+    sys.unraisablehook = lambda said: None
+    thread.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(20)  # against hanging
+            learner.ask()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = hook
+        slow.set()
+        thread.join()

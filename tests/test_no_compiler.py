@@ -270,3 +270,25 @@ def test_errors_pass_through_and_other_threads_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [times_up]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+def test_handlers_are_put_back_though_one_of_them_raises() -> None:
+    def late(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = [signal.signal(number, late) for number in (signal.SIGALRM, signal.SIGTERM)]
+    try:
+        for attempt in range(500):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-5 + 1e-6 * (attempt % 300))
+                with held_back():
+                    pass
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+            except TimeoutError:
+                pass
+            assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGTERM)) == (late, late)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in zip((signal.SIGALRM, signal.SIGTERM), before, strict=True):
+            signal.signal(number, handler)

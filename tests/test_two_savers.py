@@ -1,6 +1,8 @@
 """Two who save to one file: nobody's learner is lost in silence."""
 
 import os
+import random
+import signal
 import threading
 from pathlib import Path
 
@@ -155,3 +157,27 @@ def test_a_folder_that_cannot_be_locked(tmp_path: Path, monkeypatch: pytest.Monk
     learner_of().save(tmp_path / "state.json")
     with pytest.raises(errors.FileChanged):
         learner_of().save(tmp_path / "state.json")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+def test_a_signal_handler_may_save_in_the_midst_of_a_save(tmp_path: Path) -> None:
+    """It does not wait for the save that it interrupts, and what it saved is not undone."""
+    path, learner, chance = tmp_path / "state.json", learner_of(), random.Random(0)
+    saves = []
+
+    def save(number: int, frame: object) -> None:
+        saves.append(learner.round)
+        learner.save(path)
+
+    before = signal.signal(signal.SIGALRM, save)
+    try:
+        for _ in range(40):
+            learner.ask()
+            signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 2e-3))
+            learner.save(path)
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            assert Learner.load(path, TOP).round == learner.round
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert saves

@@ -6,12 +6,17 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import misdeeds
 from misdeeds import MISDEEDS
+from semibandits import Problem, environments, policies, simulate
+from semibandits.types import Arrays, Solver
 from tasks import long
+from worlds import Window
 
 OPEN_ANSWERS = ("too large", "far too large", "negative", "twice", "not feasible", "minus one")
 PLAIN = {
@@ -63,3 +68,37 @@ def test_in_plain_code(kind: str, engine: str, campaign: Campaign) -> None:
         warnings.simplefilter("ignore")
         broke = [f"{one}: {what}" for one in PLAIN[kind] if (what := misdeeds.said(kind, engine, one))]
     campaign(f"misbehaving functions, {kind}, {engine}: {len(PLAIN[kind])} misdeeds", broke)
+
+
+def test_each_users_data_are_tried_anew() -> None:
+    """The same function with other data may be right for one set, and wrong for another."""
+    world, policy = environments.Bernoulli([0.3, 0.5, 0.7, 0.9]), policies.CombUCB1()
+    played = [
+        simulate(Problem(Chosen(4, items), world), policy, horizon=3000, runs=1, seed=0, threads=1)
+        for items in ([0, 1, 2, 3], [0, 1])
+    ]
+    assert played[0].engine.startswith("compiled")
+    assert "machine code and the plain loop do not agree" in played[1].engine
+    assert np.array_equal(played[0].regret, played[1].regret)
+
+
+class Chosen(Window):
+    """The best item; in machine code, of those that it is told."""
+
+    def __init__(self, n_items: int, told: list[int]) -> None:
+        super().__init__(n_items, 1)
+        self.told = np.array(told)
+
+    def solver(self) -> Solver:
+        return Solver(_best_of_told, (self.told,))
+
+
+def _best_of_told(w: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
+    best, at = 0.0, -1
+    for item in data[0]:
+        if w[item] > best:
+            best, at = w[item], item
+    if at < 0:
+        return 0
+    out[0] = at
+    return 1
