@@ -299,3 +299,16 @@ def coin_of_the_round(round: int, key: int, p: Params) -> Clock:
 
 def sometimes(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
     return s[1] / (s[0] + 1.0) + c[0] * uniform(key, item)
+
+
+def _overdue(round: int, key: int, p: Params) -> Clock:
+    return (min(1.0 / (round - 60), 0.5),)
+
+
+@pytest.mark.long
+def test_a_clock_that_divides_by_zero() -> None:
+    """In plain code it is called with single numbers, and raises."""
+    for engine in ("compiled", "plain"):
+        with pytest.raises(ZeroDivisionError) as caught:
+            simulate(PROBLEMS["grid"], policy(clock=_overdue), horizon=80, runs=2, seed=0, engine=engine)  # type: ignore[arg-type]
+        assert caught.value.__notes__ == ["in run 0, round 60"]

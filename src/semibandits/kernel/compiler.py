@@ -120,9 +120,14 @@ class _Compiler:
     """Compiles a function, and all it calls, under bindings."""
 
     def __init__(
-        self, function: Callable[..., Any], bindings: Mapping[Any, Any], lanes: bool, checked: Collection[Any]
+        self,
+        function: Callable[..., Any],
+        bindings: Mapping[Any, Any],
+        lanes: bool,
+        checked: Collection[Any],
+        strict: Collection[Any] = (),
     ) -> None:
-        self._checked = frozenset(checked)
+        self._checked, self._strict = frozenset(checked), frozenset(strict)
         self._bound = {id(name): value for name, value in bindings.items()}
         self._pipeline = internals.lane_pipeline() if lanes else None
         self._made_of: list[object] = [self._pipeline is not None, _kernel()]
@@ -157,6 +162,8 @@ class _Compiler:
         self.ours &= is_ours(function)
         if function in self._checked:
             self._made_of.append("checked")
+        if function in self._strict:
+            self._made_of.append("strict")
         self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__, _has_lane_loops(function)]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             self._made_of.append(name)
@@ -213,6 +220,8 @@ class _Compiler:
             options["forceinline"] = True
         elif self._pipeline is not None:
             options["pipeline_class"] = self._pipeline
+        if function in self._strict:
+            options["error_model"] = "python"
         if checked:
             options["boundscheck"] = True
         self._done[which] = numba.njit(**options)(twin)
@@ -279,16 +288,18 @@ def bound(
     *,
     lanes: bool = True,
     checked: Collection[Callable[..., Any]] = (),
+    strict: Collection[Callable[..., Any]] = (),
 ) -> Callable[..., Any]:
     """The function as machine code with other functions and constants in the place of placeholders.
 
     In the functions `checked`, and all they call, an index beyond the end of an array raises IndexError, as in NumPy;
-    elsewhere it reads or writes what is not there, and lane loops with such checks are no vector instructions.
+    elsewhere it reads or writes what is not there, and lane loops with such checks are no vector instructions. In the
+    functions `strict`, which plain code calls with single numbers, a division by zero raises as in Python.
 
     `lanes=False` compiles lane loops by plain njit: slower, with the same results. Where all functions belong to this
     package the machine code is kept on disk, under a name made from the functions' own code, so that it is never stale.
     """
-    result: Callable[..., Any] = _Compiler(function, bindings, lanes, checked).result(function)
+    result: Callable[..., Any] = _Compiler(function, bindings, lanes, checked, strict).result(function)
     return result
 
 

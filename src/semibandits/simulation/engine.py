@@ -123,6 +123,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
         },
         lanes=kernel.pipeline,
         checked=kernel.checked,
+        strict=kernel.checked & {kernel.clock},
     )
 
 
