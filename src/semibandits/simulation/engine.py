@@ -1,7 +1,6 @@
 """The compiled engine: one policy on one problem, a block of runs at a time."""
 
 import contextlib
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from semibandits.simulation import loop, solving
 from semibandits.simulation.parts import (
     INDEX,
     Cannot,
+    Compared,
     aligned,
     check_oracle,
     check_word,
@@ -127,8 +127,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
     )
 
 
-_COMPARED: "weakref.WeakSet[Callable[..., int]]" = weakref.WeakSet()
-"""Machine code that did the same as the plain loop, in this process."""
+_COMPARED = Compared()
 
 
 class Engine:
@@ -228,11 +227,15 @@ class Engine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._kernel.users_code or self._code not in _COMPARED:  # whose data may be others
+        problem = self._task.problem
+        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, self._most_rounds, MOST_COMPARED)
+        users = (problem.n_items, problem.max_size, self._tables, self._solver.data, self._params)
+        data = (rounds, *(users if self._kernel.users_code else ()))
+        if _COMPARED.is_new(self._code, *data):
             if self._kernel.users_oracle and self._solver.in_lanes:
                 self._try_out()
-            self._compare()
-            _COMPARED.add(self._code)
+            self._compare(rounds)
+            _COMPARED.add(self._code, *data)
 
     def _try_out(self) -> None:
         """A user's oracle in lanes, with checks of every index, which would cost too much later."""
@@ -246,9 +249,8 @@ class Engine:
             said = f"{type(error).__name__}: {error!s:.200}"
             raise Cannot(f"{self._culprits.oracle} was tried out in machine code, and raised {said}") from error
 
-    def _compare(self) -> None:
+    def _compare(self, rounds: int) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
-        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, self._most_rounds, MOST_COMPARED)
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]))
         agent = short.agent(run=0)
         try:

@@ -1,6 +1,8 @@
 """What both compiled engines are made of."""
 
+import hashlib
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +24,7 @@ CHUNK_SECONDS = 0.02
 """How long the machine code runs before it comes up for air: to stop at Ctrl-C, to show progress."""
 TRACE_CELLS = 1 << 22
 NONE = np.empty(0, dtype=np.int64)
+MOST_KNOWN = 1_000
 TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
 
 
@@ -59,6 +62,31 @@ def check_oracle(solver: Solver | None, feasible: FeasibleSet) -> Solver:
     if why := outsized(solver.function):
         raise Cannot(why)
     return solver
+
+
+class Compared:
+    """Machine code that did the same as the plain loop, in this process: with which data of the user's."""
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[Any, set[Any]] = weakref.WeakKeyDictionary()
+
+    def is_new(self, code: Callable[..., Any], *data: Any) -> bool:
+        """Whether it is to be compared, before it counts as known."""
+        return _content(data) not in self._known.get(code, ())
+
+    def add(self, code: Callable[..., Any], *data: Any) -> None:
+        known = self._known.setdefault(code, set())
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known.add(_content(data))
+
+
+def _content(data: Any) -> Any:
+    if isinstance(data, tuple | list):
+        return tuple(map(_content, data))
+    if isinstance(data, np.ndarray):
+        return data.dtype.str, data.shape, data.strides, hashlib.sha256(data.tobytes()).digest()
+    return type(data), repr(data)
 
 
 def draws_within(task: Task, draw: Callable[..., Any]) -> bool:

@@ -1,7 +1,6 @@
 """The compiled engine for policies written as moves: one run after the other."""
 
 import contextlib
-import weakref
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -17,6 +16,7 @@ from semibandits.simulation import loop, solo
 from semibandits.simulation.parts import (
     INDEX,
     Cannot,
+    Compared,
     check_oracle,
     facts,
     in_chunks,
@@ -34,8 +34,7 @@ from semibandits.whose import ours, vouched
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 MOST_COMPARED = 500
 
-_COMPARED: "weakref.WeakSet[Callable[..., int]]" = weakref.WeakSet()
-"""Machine code that did the same as the plain loop, in this process."""
+_COMPARED = Compared()
 
 
 class SoloEngine:
@@ -105,13 +104,17 @@ class SoloEngine:
     def prepare(self) -> None:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
-        if self._bindings[solo.USERS_CODE] or self._code not in _COMPARED:  # whose data may be others
-            self._compare()
-            _COMPARED.add(self._code)
-
-    def _compare(self) -> None:
-        """Plays a few rounds in both ways: not every function that compiles does the same then."""
+        problem = self._task.problem
         rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, MOST_COMPARED)
+        solver = () if self._solver is None else self._solver.data
+        users = (problem.n_items, problem.max_size, self._tables, solver, self._moves.data)
+        data = (rounds, *(users if self._bindings[solo.USERS_CODE] else ()))
+        if _COMPARED.is_new(self._code, *data):
+            self._compare(rounds)
+            _COMPARED.add(self._code, *data)
+
+    def _compare(self, rounds: int) -> None:
+        """Plays a few rounds in both ways: not every function that compiles does the same then."""
         agent = self._task.agent(run=0)
         assert isinstance(agent, PolicyAgent)
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]), record=frozenset())
