@@ -273,6 +273,7 @@ def test_errors_pass_through_and_other_threads_are_left_alone() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it may raise anywhere
 def test_handlers_are_put_back_though_one_of_them_raises() -> None:
     def late(number: int, frame: object) -> None:
         raise TimeoutError

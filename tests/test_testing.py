@@ -150,6 +150,8 @@ class Deaf(environments.Bernoulli):
 class Stuck(environments.Bernoulli):
     """A column of keys gives the first key's row every time."""
 
+    batched = True
+
     def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
         first = np.broadcast_to(np.ravel(key)[0], np.shape(key)) if np.ndim(key) else key
         return super().weights(round, first, items)

@@ -211,10 +211,13 @@ class Learner:
         A file that this learner has neither loaded nor written, as it is now, is replaced with `overwrite=True` only.
         """
         with self._saving:  # what was saved last is what stays
-            saves = -1
-            while saves != self._saves:  # or a signal handler has saved meanwhile, who knew more
-                saves = self._saves = self._saves + 1
-                self._files.write(path, self._snapshot(), overwrite)
+            self._save(path, overwrite)
+
+    def _save(self, path: str | os.PathLike[str], overwrite: bool) -> None:
+        saves = -1
+        while saves != self._saves:  # or a signal handler has saved meanwhile, who knew more
+            saves = self._saves = self._saves + 1
+            self._files.write(path, self._snapshot(), overwrite)
 
     def _snapshot(self) -> state.SavedLearner:
         with self._lock:

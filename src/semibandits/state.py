@@ -21,8 +21,6 @@ VERSION = 3
 """In files of version 1 there is no fingerprint, in those of version 2 no epoch."""
 HEAD = 160
 """So many bytes at the beginning of a file tell it from any other: its checksum is among them."""
-KNOWN = 7
-"""So many of those before the last are remembered, for saves that are interrupted or come in each other's midst."""
 MOST_BYTES = 2**32
 """A larger file is not read, nor one that takes more than a quarter of the memory."""
 DAMAGE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
@@ -108,8 +106,7 @@ class Files:
         self._heads: dict[Path, tuple[bytes, ...]] = {}
 
     def know(self, path: str | os.PathLike[str], head: bytes) -> None:
-        target = _real(path)
-        self._heads[target] = (*self._heads.get(target, ())[-KNOWN:], head)
+        self._heads[_real(path)] = (head,)
 
     def write(self, path: str | os.PathLike[str], learner: SavedLearner, overwrite: bool) -> None:
         """Replaces a file that is known, or any."""
@@ -121,20 +118,20 @@ class Files:
         alone(target.parent, lambda: self._replace(target, data, overwrite))
 
     def _replace(self, target: Path, data: bytes, overwrite: bool) -> None:
-        if not overwrite:
-            self._check_known(target)
-        self.know(target, data[:HEAD])  # before, as we may be interrupted after it
+        there, new = self._there(target, overwrite), data[:HEAD]
+        self._heads[target] = (there, new)  # one of these is there if we are interrupted
         replace_file(target, data)
+        self._heads[target] = (*self._heads[target][-2:], new)  # a signal handler may have saved meanwhile
 
-    def _check_known(self, target: Path) -> None:
-        """Raises where a file is there that others have written; an empty one has nothing to lose."""
+    def _there(self, target: Path, overwrite: bool) -> bytes:
+        """What the file begins with. Raises where others have written it; an empty one has nothing to lose."""
         before = self._heads.get(target, ())
         try:
             head = read_head(target, HEAD)
         except (FileNotFoundError, NoPlainFile):  # which is refused where it would be replaced
-            return
-        known = (*before, *self._heads.get(target, ()))  # a signal handler may have saved meanwhile
-        if head and head not in known:
+            return b""
+        known = (*before, *self._heads.get(target, ()))
+        if head and head not in known and not overwrite:
             if not head.startswith(b'{"format":"%b"' % FORMAT.encode()):
                 what = "is no saved learner"
             else:
@@ -143,6 +140,7 @@ class Files:
                 f"{target} {what}, and would be lost: load it, save to another path, or replace it with save(path, "
                 "overwrite=True)"
             )
+        return head
 
 
 def _real(path: str | os.PathLike[str]) -> Path:
