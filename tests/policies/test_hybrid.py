@@ -281,6 +281,7 @@ def test_whole_runs() -> None:
     agree(ours.regret[0, :, -1], plain_runs(2, 1.0, 200, 400))
 
 
+@pytest.mark.long
 def test_whole_runs_of_most_items() -> None:
     ours = simulate(top_k(MEANS, 4), HYBRID(), horizon=200, runs=1500, seed=3, engine="compiled")
     agree(ours.regret[0, :, -1], plain_runs(4, 1.0 / math.sqrt(math.log(5.0)), 200, 400))

@@ -303,7 +303,7 @@ def test_whole_runs(kind: Regulariser) -> None:
     agree(ours.regret[0, :, -1], theirs)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [long("entropy"), "inf"])
 def test_machine_code_decides_alike(kind: Regulariser) -> None:
     fast, slow = (
         simulate(top_k(MEANS, 2), OSMD(kind), horizon=200, runs=2, seed=8, engine=engine)

@@ -61,7 +61,7 @@ POLICIES: dict[str, Callable[[Random], Any]] = {
     "FPL": lambda random: policies.FPL(eta=0.05 + random.random()),
 }
 CHANGING = ("drifting", "adversarial")
-SHORT = [("top-k", "coins", "CombUCB1"), ("grid", "coins", "CombUCB1")]
+SHORT = [("grid", "coins", "CombUCB1")]
 
 
 def combinations(count: int) -> list[tuple[str, str, str]]:
