@@ -365,6 +365,6 @@ def test_random_orders_over_load(name: str, tmp_path: Path) -> None:
                 if name not in RANDOM:
                     for _ in range(3):
                         tell(learner, learner.ask(), own)
-            moves.save(tmp_path / "state.json")
+            moves.save(tmp_path / "state.json", overwrite=True)
             moves = Learner.load(tmp_path / "state.json", roads(generator.permutation(len(EDGES))))
             assert seen(moves) == seen(stays)
