@@ -17,7 +17,10 @@ import semibandits as sb
 from clusters import Cluster, slow_problem, until
 from semibandits.errors import ExecutorFailed
 
-pytestmark = pytest.mark.long
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore::semibandits.errors.UnseenCode"),  # the solver asks the environment
+]
 
 
 def play(executor: Executor | None, runs: int, seed: int, store: Path | None = None) -> sb.SimulationResult:

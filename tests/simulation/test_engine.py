@@ -184,7 +184,7 @@ class Huge(Sum):
 @pytest.mark.parametrize("name", ["grid", long("enumerated")])
 def test_sums_beyond_the_largest_number(name: str) -> None:
     one = task(PROBLEMS[name], Huge(), horizon=200)
-    assert Engine(one).play(0, 2) is None
+    assert Engine(one).play(0, 32) is None
     result = simulate(PROBLEMS[name], Huge(), horizon=200, runs=2, seed=7, engine="compiled", record="counts")
     plain = simulate(PROBLEMS[name], Huge(), horizon=200, runs=2, seed=7, engine="plain", record="counts")
     np.testing.assert_array_equal(result.counts, plain.counts)  # type: ignore[arg-type]
