@@ -9,24 +9,14 @@ from typing import Any
 import pytest
 
 from semibandits import Learner, errors, forks, policies, sets
-from test_forks import in_child, meanwhile, slow_set
+from test_forks import forked, in_child, meanwhile, slow_set
 from test_state import hostile
 
 TOP = sets.TopK(4, 1)
-forking = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
-    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
-]
 
 
 def learner_of(seed: int = 0) -> Learner:
     return Learner(TOP, policies.CombUCB1(), seed=seed)
-
-
-def forked(test: Any) -> Any:
-    for mark in forking:
-        test = mark(test)
-    return test
 
 
 def test_late_feedback_after_a_restart_from_an_old_save_lands_nowhere_else(tmp_path: Path) -> None:

@@ -29,6 +29,13 @@ pytestmark = [
 PATIENCE = 60.0
 
 
+def forked(test: Any) -> Any:
+    """A test of another file that forks."""
+    for mark in pytestmark:
+        test = mark(test)
+    return test
+
+
 @pytest.fixture(autouse=True)
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forks, "GRACE", 0.02)
@@ -297,13 +304,14 @@ def test_nothing_in_the_package_has_a_lock_of_another_kind() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
-def test_a_fork_that_a_signal_handler_interrupts() -> None:
+def test_a_fork_that_a_signal_handler_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python goes on with the fork: the child's locks are free nevertheless."""
-    slow = threading.Event()
+    begun, over = threading.Event(), threading.Event()
 
     def best(weights: Any) -> Any:
         if threading.current_thread() is not threading.main_thread():
-            slow.wait(30.0)
+            begun.set()
+            over.wait(PATIENCE)
         return np.argsort(-weights, kind="stable")[:2]
 
     def late(number: int, frame: object) -> None:
@@ -316,12 +324,14 @@ def test_a_fork_that_a_signal_handler_interrupts() -> None:
     hook = sys.unraisablehook
     sys.unraisablehook = lambda said: None
     thread.start()
+    assert begun.wait(PATIENCE)
+    monkeypatch.setattr(forks, "GRACE", PATIENCE)  # it is the signal that ends the wait
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(20)  # against hanging
+            signal.alarm(int(PATIENCE))  # against hanging
             learner.ask()
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -329,5 +339,5 @@ def test_a_fork_that_a_signal_handler_interrupts() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
         sys.unraisablehook = hook
-        slow.set()
+        over.set()
         thread.join()

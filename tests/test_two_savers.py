@@ -1,6 +1,5 @@
 """Two who save to one file: nobody's learner is lost in silence."""
 
-import os
 import random
 import signal
 import threading
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from semibandits import Learner, errors, policies, sets, sharing
-from test_forks import in_child
+from test_forks import forked, in_child
 
 TOP = sets.TopK(4, 1)
 
@@ -115,8 +114,7 @@ def test_threads_that_save_one_learner(tmp_path: Path) -> None:
     assert Learner.load(path, TOP).round == 20
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@forked
 def test_parent_and_child_know_the_same_file(tmp_path: Path) -> None:
     path, learner = tmp_path / "state.json", learner_of()
     learner.save(path)
@@ -127,8 +125,7 @@ def test_parent_and_child_know_the_same_file(tmp_path: Path) -> None:
     assert Learner.load(path, TOP).round == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@forked
 def test_of_two_processes_at_the_same_moment_one_is_refused(tmp_path: Path) -> None:
     """What is in the file is what one of them believes to be there."""
     path, learner = tmp_path / "state.json", learner_of()

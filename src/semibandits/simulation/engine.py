@@ -41,7 +41,6 @@ from semibandits.whose import ours, vouched
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 FUNCTIONS = ("clock", "observe", "score", "forget", "glance")
-MOST_COMPARED = 2_000
 MOST_RING_CELLS = 1 << 28
 
 
@@ -127,7 +126,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
     )
 
 
-_COMPARED = Compared()
+_COMPARED = Compared(most_rounds=2_000)
 
 
 class Engine:
@@ -228,14 +227,9 @@ class Engine:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
         problem = self._task.problem
-        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, self._most_rounds, MOST_COMPARED)
-        users = (problem.n_items, problem.max_size, self._tables, self._solver.data, self._params)
-        data = (rounds, *(users if self._kernel.users_code else ()))
-        if _COMPARED.is_new(self._code, *data):
-            if self._kernel.users_oracle and self._solver.in_lanes:
-                self._try_out()
-            self._compare(rounds)
-            _COMPARED.add(self._code, *data)
+        data = (problem.n_items, problem.max_size, self._tables, self._solver.data, self._params)
+        users = data if self._kernel.users_code else ()
+        _COMPARED.once(self._code, self._task, self._facts.init_first.size - 1, users, self._compare)
 
     def _try_out(self) -> None:
         """A user's oracle in lanes, with checks of every index, which would cost too much later."""
@@ -251,6 +245,9 @@ class Engine:
 
     def _compare(self, rounds: int) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
+        rounds = min(rounds, self._most_rounds)
+        if self._kernel.users_oracle and self._solver.in_lanes:
+            self._try_out()
         short = self._task._replace(horizon=rounds, checkpoints=np.array([rounds]))
         agent = short.agent(run=0)
         try:

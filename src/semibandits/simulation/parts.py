@@ -25,6 +25,8 @@ CHUNK_SECONDS = 0.02
 TRACE_CELLS = 1 << 22
 NONE = np.empty(0, dtype=np.int64)
 MOST_KNOWN = 1_000
+MOST_CELLS = 10**7
+"""Of rounds times items, that are compared on large sets."""
 TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
 
 
@@ -67,18 +69,27 @@ def check_oracle(solver: Solver | None, feasible: FeasibleSet) -> Solver:
 class Compared:
     """Machine code that did the same as the plain loop, in this process: with which data of the user's."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_rounds: int) -> None:
+        self._most = most_rounds
         self._known: weakref.WeakKeyDictionary[Any, set[Any]] = weakref.WeakKeyDictionary()
 
-    def is_new(self, code: Callable[..., Any], *data: Any) -> bool:
-        """Whether it is to be compared, before it counts as known."""
-        return _content(data) not in self._known.get(code, ())
+    def once(
+        self, code: Callable[..., Any], task: Task, init: int, users: tuple[Any, ...], compare: Callable[[int], None]
+    ) -> None:
+        """Calls `compare` with some rounds, unless it did so before; `users` are the user's data, where code is his.
 
-    def add(self, code: Callable[..., Any], *data: Any) -> None:
+        Code of ours on sets that need many rounds of Init has been compared on others.
+        """
+        rounds = min(task.horizon, init + 20, most_rounds(task, 1))
+        if rounds > self._most:
+            rounds = min(self._most, max(20, MOST_CELLS // task.problem.n_items)) if users else 0
         known = self._known.setdefault(code, set())
-        if len(known) >= MOST_KNOWN:
-            known.clear()
-        known.add(_content(data))
+        key = _content((rounds, *users)) if users else ()
+        if rounds and key not in known:
+            compare(rounds)
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known.add(key)
 
 
 def _content(data: Any) -> Any:

@@ -32,9 +32,8 @@ from semibandits.types import Policy, State
 from semibandits.whose import ours, vouched
 
 STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
-MOST_COMPARED = 500
 
-_COMPARED = Compared()
+_COMPARED = Compared(most_rounds=500)
 
 
 class SoloEngine:
@@ -105,13 +104,10 @@ class SoloEngine:
         """Compiles, and makes sure that machine code does what it should."""
         self.compile()
         problem = self._task.problem
-        rounds = min(self._task.horizon, self._facts.init_first.size - 1 + 20, MOST_COMPARED)
         solver = () if self._solver is None else self._solver.data
-        users = (problem.n_items, problem.max_size, self._tables, solver, self._moves.data)
-        data = (rounds, *(users if self._bindings[solo.USERS_CODE] else ()))
-        if _COMPARED.is_new(self._code, *data):
-            self._compare(rounds)
-            _COMPARED.add(self._code, *data)
+        data = (problem.n_items, problem.max_size, self._tables, solver, self._moves.data)
+        users = data if self._bindings[solo.USERS_CODE] else ()
+        _COMPARED.once(self._code, self._task, self._facts.init_first.size - 1, users, self._compare)
 
     def _compare(self, rounds: int) -> None:
         """Plays a few rounds in both ways: not every function that compiles does the same then."""
