@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 # threads, signals, restarts, edited code, functions that misbehave, and items in any order harm nobody; the site.
 CAMPAIGNS := $(addprefix tests/,simulation/test_policies_on_sets.py simulation/test_engine.py \
   simulation/test_cluster_campaigns.py experiments/test_starters.py \
-  test_moves.py test_fork_campaigns.py test_hostile_files.py test_power_cuts.py test_kills.py \
-  test_loading_elsewhere.py test_learner_campaigns.py test_interrupted_calls.py test_site.py \
+  agent/test_moves.py live/test_fork_campaigns.py test_hostile_files.py util/test_power_cuts.py test_kills.py \
+  live/test_loading_elsewhere.py live/test_learner_campaigns.py live/test_interrupted_calls.py test_site.py \
   simulation/test_misbehaving.py simulation/test_stale_campaigns.py \
   simulation/test_stale_machine_code.py experiments/test_strangers.py)
 

@@ -22,8 +22,8 @@ import numpy as np
 
 import semibandits as sb
 from common import Goal, Table, in_turn, play, report, timed
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.work import engine_of
+from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.schedule import engine_of
 
 LIMIT = 1.1
 PACKAGE = Path(sb.__file__).parent

@@ -14,7 +14,7 @@ from scipy.special import rel_entr
 import semibandits as sb
 from common import Goal, Table, in_turn, report, timed
 from semibandits.theory import ratio
-from semibandits.theory.graves_lai_list import list_solutions
+from semibandits.theory.graves_lai.listed import list_solutions
 
 Numbers = NDArray[np.float64]
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from studies import choosing, neighbours
+
 import semibandits as sb
-from semibandits.experiments import choosing, constants, neighbours, tightness
+from semibandits.experiments.paper import constants, tightness
 
 FOLDER = Path(__file__).parent / "img"
 STYLE = (

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from experiment_files import GRID, write
 from semibandits.errors import SemiBanditError
-from semibandits.experiments import document
+from semibandits.experiments.files import document
 from semibandits.experiments.running import run
 from semibandits.sets.specification import from_spec, to_spec
+from support.experiment_files import GRID, write
 
 pytest.importorskip("pyarrow")
 grid = sb.problems.grid_path(2, 0.4)

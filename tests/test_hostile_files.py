@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from experiment_files import GRID
-from test_files import READERS, bomb, header
+from support.experiment_files import GRID
+from support.readers import READERS, bomb, header
 
 MEMORY = 4 * 2**30
 PATIENCE = 900
@@ -25,7 +25,7 @@ import resource, shutil, sys
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 from pathlib import Path
 from semibandits.errors import SemiBanditError
-from test_files import READERS
+from support.readers import READERS
 name, cases, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 for case in sorted(cases.iterdir()):
     print(case.name, end=" ", flush=True)

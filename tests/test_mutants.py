@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-POLICY = "policies/combucb1.py"
+POLICY = "policies/index/combucb1.py"
 
 MUTANTS = {
     "t for t-1 in the radius": (POLICY, "log(max(round - 1, 1))", "log(max(round, 1))"),
@@ -36,11 +36,16 @@ MUTANTS = {
         "best = totals.size - 1 - int(np.argmax(totals[::-1]))",
     ),
 }
-HUNTERS = ["tests/policies/test_combucb1.py", "tests/test_learner.py", "tests/test_rng.py", "tests/sets/test_ties.py"]
+HUNTERS = [
+    "tests/policies/test_combucb1.py",
+    "tests/live/test_learner.py",
+    "tests/test_rng.py",
+    "tests/sets/test_ties.py",
+]
 
 # In what only machine code does.
-BLOCK, TOP_K, PATHS = "simulation/block.py", "sets/top_k_in_lanes.py", "sets/paths_in_lanes.py"
-SOLVING = "simulation/solving.py"
+BLOCK, TOP_K, PATHS = "simulation/engines/lanes.py", "sets/oracles/top_k_lanes.py", "sets/oracles/paths_lanes.py"
+SOLVING = "simulation/engines/lanes_solving.py"
 ENGINE_MUTANTS = {
     "last of tied arcs": (
         PATHS,
@@ -72,7 +77,7 @@ ENGINE_MUTANTS = {
     ),
     "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),
     "padding counts": (
-        "simulation/parts.py",
+        "simulation/engines/base.py",
         "np.append(problem.means, 0.0)",
         "np.append(problem.means, 0.5)",
     ),
@@ -96,7 +101,7 @@ SET_MUTANTS = {
     ),
     "a knapsack without a bottom": ("sets/knapsack.py", "            capacity -= costs[j]\n", ""),
     "only half of the way counts": (
-        "sets/dijkstra.py",
+        "sets/oracles/dijkstra.py",
         "whole = there + numbers[other + across]",
         "whole = there",
     ),
@@ -129,56 +134,60 @@ THEORY_MUTANTS = {
     ),
 }
 POLICY_MUTANTS = {
-    "KL-UCB with 3 log log t": ("policies/kl_ucb.py", "c: float = 2.0", "c: float = 3.0"),
-    "KL-UCB a round late": ("policies/kl_ucb.py", "(log(round) + p[0]", "(log(max(round - 1, 1)) + p[0]"),
-    "KL-UCB not lifted": ("policies/kl_ucb.py", "LIFT = 1e-7", "LIFT = 0.0"),
-    "KL-UCB with a coarser series": ("policies/kl_ucb.py", "1.25 * z", "1.2 * z"),
-    "UCB-V with 3 log t / T": ("policies/ucb_v.py", "+ 3.0 * e", "+ 1.0 * e"),
-    "UCB-V with half the variance": ("policies/ucb_v.py", "sqrt(2.0 * where", "sqrt(1.0 * where"),
-    "CMOSS in natural logarithms": ("policies/cmoss.py", "math.log2(size)", "math.log(size)"),
-    "CMOSS without K": ("policies/cmoss.py", "size / (game.n_items *", "1.0 / (game.n_items *"),
-    "OMM with 1.5": ("policies/omm.py", "return (2.0,)", "return (1.5,)"),
-    "OMM anywhere": ("policies/omm.py", "if not feasible.matroid:", "if False:"),
-    "Beta(2, .)": ("policies/cts.py", "return beta_with(1.0 + s[2]", "return beta_with(2.0 + s[2]"),
+    "KL-UCB with 3 log log t": ("policies/index/kl_ucb.py", "c: float = 2.0", "c: float = 3.0"),
+    "KL-UCB a round late": ("policies/index/kl_ucb.py", "(log(round) + p[0]", "(log(max(round - 1, 1)) + p[0]"),
+    "KL-UCB not lifted": ("policies/index/kl_ucb.py", "LIFT = 1e-7", "LIFT = 0.0"),
+    "KL-UCB with a coarser series": ("policies/index/kl_ucb.py", "1.25 * z", "1.2 * z"),
+    "UCB-V with 3 log t / T": ("policies/index/ucb_v.py", "+ 3.0 * e", "+ 1.0 * e"),
+    "UCB-V with half the variance": ("policies/index/ucb_v.py", "sqrt(2.0 * where", "sqrt(1.0 * where"),
+    "CMOSS in natural logarithms": ("policies/index/cmoss.py", "math.log2(size)", "math.log(size)"),
+    "CMOSS without K": ("policies/index/cmoss.py", "size / (game.n_items *", "1.0 / (game.n_items *"),
+    "OMM with 1.5": ("policies/index/omm.py", "return (2.0,)", "return (1.5,)"),
+    "OMM anywhere": ("policies/index/omm.py", "if not feasible.matroid:", "if False:"),
+    "Beta(2, .)": ("policies/index/cts.py", "return beta_with(1.0 + s[2]", "return beta_with(2.0 + s[2]"),
     "a threshold for a coin": (
-        "policies/cts.py",
+        "policies/index/cts.py",
         "where(uniform(key, item) < x, 1.0, 0.0)",
         "where(0.5 < x, 1.0, 0.0)",
     ),
-    "sigma squared": ("policies/gaussian_cts.py", "return (self.sigma,)", "return (self.sigma * self.sigma,)"),
-    "no boost of K + 2": ("policies/bg_cts.py", "game.max_size + 2.0", "game.max_size + 1.0"),
-    "half the boost": ("policies/bg_cts.py", "2.0 * (1.0 + self.lam)", "1.0 + self.lam"),
-    "CL-SG with 0.2": ("policies/cl_sg.py", "gamma: float = 0.1", "gamma: float = 0.2"),
-    "CL-SG with T": ("policies/cl_sg.py", "1.0 / sqrt(count + 1.0)", "1.0 / sqrt(count)"),
+    "sigma squared": ("policies/index/gaussian_cts.py", "return (self.sigma,)", "return (self.sigma * self.sigma,)"),
+    "no boost of K + 2": ("policies/index/bg_cts.py", "game.max_size + 2.0", "game.max_size + 1.0"),
+    "half the boost": ("policies/index/bg_cts.py", "2.0 * (1.0 + self.lam)", "1.0 + self.lam"),
+    "CL-SG with 0.2": ("policies/index/cl_sg.py", "gamma: float = 0.1", "gamma: float = 0.2"),
+    "CL-SG with T": ("policies/index/cl_sg.py", "1.0 / sqrt(count + 1.0)", "1.0 / sqrt(count)"),
     "exploring twice as rarely": (
-        "policies/epsilon_greedy.py",
+        "policies/index/epsilon_greedy.py",
         "exp(-p[1] * log(round))",
         "exp(-2.0 * p[1] * log(round))",
     ),
     "exploring a round less": (
-        "policies/explore_then_commit.py",
+        "policies/index/explore_then_commit.py",
         "(where(round <= p[0], 1.0, 0.0),)",
         "(where(round < p[0], 1.0, 0.0),)",
     ),
-    "n^(1/2) rounds": ("policies/explore_then_commit.py", "2.0 / 3.0", "1.0 / 2.0"),
+    "n^(1/2) rounds": ("policies/index/explore_then_commit.py", "2.0 / 3.0", "1.0 / 2.0"),
     "a window that is no clock": (
-        "policies/sliding_window.py",
+        "policies/index/sliding_window.py",
         "log(min(max(round - 1, 1), p[1]))",
         "log(max(round - 1, 1))",
     ),
     "forgotten items are no hope": (
-        "policies/sliding_window.py",
+        "policies/index/sliding_window.py",
         "(s[1] * s[2] + c[0]), 1.0 + c[0])",
         "(s[1] * s[2] + c[0]), 1.0)",
     ),
-    "discounted a round more": ("policies/discounted.py", "exp((round - 1.0) * p[2])", "exp(round * p[2])"),
-    "late feedback counts in full": ("policies/discounted.py", "exp((later - round) * p[2])", "1.0 + 0.0 * round"),
+    "discounted a round more": ("policies/index/discounted.py", "exp((round - 1.0) * p[2])", "exp(round * p[2])"),
+    "late feedback counts in full": (
+        "policies/index/discounted.py",
+        "exp((later - round) * p[2])",
+        "1.0 + 0.0 * round",
+    ),
     "gamma with 0.3": ("draws.py", "shape - 1.0 / 3.0", "shape - 0.3"),
     "beta with half the chance": ("draws.py", "log_chance + log_other", "log_chance"),
     "normal with 1.9": ("draws.py", "sqrt(-2.0 * ln(", "sqrt(-1.9 * ln("),
     "a coarser logarithm": ("kernel/elementary.py", "0.39999999999899444", "0.4000000001"),
 }
-SOLO = "simulation/solo.py"
+SOLO = "simulation/engines/single.py"
 SOLO_MUTANTS = {
     "the sum of x for the sum of weights": (
         SOLO,
@@ -198,29 +207,37 @@ SOLO_MUTANTS = {
     "the best of the first round": (SOLO, "missed = facts.reference[round - 1]", "missed = facts.reference[0]"),
 }
 WIDE_MUTANTS = {
-    "ESCB with f": ("policies/escb.py", "half = 0.5 * exploration", "half = 1.0 * exploration"),
-    "ESCB with 3 K log log t": ("policies/escb.py", "c: float = 4.0", "c: float = 3.0"),
-    "OLS-UCB with K + 1": ("policies/ols_ucb.py", "k + 2.0, last", "k + 1.0, last"),
+    "ESCB with f": ("policies/solution/escb.py", "half = 0.5 * exploration", "half = 1.0 * exploration"),
+    "ESCB with 3 K log log t": ("policies/solution/escb.py", "c: float = 4.0", "c: float = 3.0"),
+    "OLS-UCB with K + 1": ("policies/solution/ols_ucb.py", "k + 2.0, last", "k + 1.0, last"),
     "OLS-UCB without what two items share": (
-        "policies/ols_ucb.py",
+        "policies/solution/ols_ucb.py",
         "share = 2.0 * covariance",
         "share = 0.0 * covariance",
     ),
     "FPL with η of L": (
-        "policies/fpl.py",
+        "policies/solution/fpl.py",
         "eta = math.sqrt(width / (2.0 * n_items",
         "eta = math.sqrt(width / (1.0 * n_items",
     ),
-    "FPL that counts a redraw more": ("policies/fpl.py", "note[i] = redraws\n", "note[i] = redraws + 1\n"),
-    "OSMD with η of K": ("policies/osmd.py", "math.sqrt(2.0 * few * distance", "math.sqrt(1.0 * few * distance"),
-    "INF with 1/n": ("policies/osmd.py", "math.sqrt(2.0 / n)", "math.sqrt(1.0 / n)"),
+    "FPL that counts a redraw more": ("policies/solution/fpl.py", "note[i] = redraws\n", "note[i] = redraws + 1\n"),
+    "OSMD with η of K": (
+        "policies/solution/osmd.py",
+        "math.sqrt(2.0 * few * distance",
+        "math.sqrt(1.0 * few * distance",
+    ),
+    "INF with 1/n": ("policies/solution/osmd.py", "math.sqrt(2.0 / n)", "math.sqrt(1.0 / n)"),
     "HYBRID with γ = 1": (
-        "policies/hybrid.py",
+        "policies/solution/hybrid.py",
         "min(1.0, 1.0 / math.sqrt(math.log(n_items / (n_items - size))))",
         "1.0",
     ),
-    "COMBAND with d + B²/λ": ("policies/comband.py", "span.items.size + 2.0 * per_eta", "span.items.size + per_eta"),
-    "OFUL with R = K": ("policies/oful.py", "0.5 * game.max_size", "1.0 * game.max_size"),
+    "COMBAND with d + B²/λ": (
+        "policies/solution/comband.py",
+        "span.items.size + 2.0 * per_eta",
+        "span.items.size + per_eta",
+    ),
+    "OFUL with R = K": ("policies/solution/oful.py", "0.5 * game.max_size", "1.0 * game.max_size"),
 }
 HUNTED_IN = {"oful": "lin_ucb", "escb": "escb_policy"}
 ALL = {
@@ -263,8 +280,9 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
         hunters = ["tests/theory"]
     if mutant in POLICY_MUTANTS:
         name = Path(ALL[mutant][0]).stem
-        folder = "tests/policies/" if ALL[mutant][0].startswith("policies/") else "tests/"
-        live = ["tests/test_windows_live.py"] if name in ("sliding_window", "discounted") else []
+        room = ALL[mutant][0].partition("/")[0]
+        folder = f"tests/{room}/" if room in ("policies", "kernel") else "tests/"
+        live = ["tests/live/test_windows_live.py"] if name in ("sliding_window", "discounted") else []
         hunters = [f"{folder}test_{name}.py", *live, "-k", "not regret and not wrong_constants"]
     if mutant in LANE_MUTANTS:
         hunters = ["tests/simulation/test_policies_on_sets.py", "-k", "CTS or Window"]

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from semibandits import scoring
-from semibandits.sets import built_in
-from semibandits.versions import versions
+from semibandits._util.versions import versions
+from semibandits.agent import scores
+from semibandits.sets import base as sets_base
 
 ROOT = Path(__file__).parent.parent
 
@@ -127,7 +127,7 @@ def growth(rounds: int) -> int:
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine may need half a second for few rounds, and machine code takes memory."""
-    for module in (scoring, built_in):
+    for module in (scores, sets_base):
         monkeypatch.setattr(module, "PATIENCE", np.inf)
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from families import FAMILIES
-from reference import value
 from semibandits import Problem, environments, errors, problems, sets
+from support.families import FAMILIES
+from support.reference import value
 
 families = pytest.mark.parametrize("family", FAMILIES)
 eighths = st.integers(0, 8).map(lambda i: i / 8)  # exact sums, many ties

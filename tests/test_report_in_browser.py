@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from browser import Browser, open_browser
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.experiment import write_report
+from support.browser import Browser, open_browser
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from families import FAMILIES
-from reference import value
 from semibandits import Problem, environments, errors, problems, sets, theory
+from support.families import FAMILIES
+from support.reference import value
 
 eighths = st.integers(0, 8).map(lambda i: i / 8)  # many ties
 MEANS = np.array([0.9, 0.7, 0.6, 0.3, 0.1])

@@ -6,12 +6,12 @@ Everything here is imported when it is first used, so that the command line is q
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from semibandits.versions import __version__ as __version__
+from semibandits._util.versions import __version__ as __version__
 
 if TYPE_CHECKING:
     from semibandits import environments, errors, policies, problems, rng, sets, testing, theory
     from semibandits.errors import SemiBanditError
-    from semibandits.learner import Learner
+    from semibandits.live.learner import Learner
     from semibandits.problem import Problem
     from semibandits.simulation.result import SimulationResult
     from semibandits.simulation.simulate import simulate
@@ -43,7 +43,7 @@ _HOMES = {
     "Environment": "types",
     "FeasibleSet": "types",
     "IndexPolicy": "types",
-    "Learner": "learner",
+    "Learner": "live",
     "Policy": "types",
     "Problem": "problem",
     "SemiBanditError": "errors",

@@ -143,7 +143,7 @@ def to_install(extra: str) -> str:
     return f'pip install ".[{extra}]" in a clone of semibandits'
 
 
-def meant(name: object, there: Iterable[str]) -> str:
+def did_you_mean(name: object, there: Iterable[str]) -> str:
     """How an error about an unknown name ends: with the name that was probably meant, else with all there are."""
     import difflib  # only for those who mistype
 

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from semibandits import showing
-from semibandits.answers import solve
-from semibandits.effort import CALL, spend
+from semibandits._util.checks import check_choice, check_items
+from semibandits._util.effort import CALL, spend
+from semibandits._util.forks import cached_property
+from semibandits._util.showing import Shown
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
-from semibandits.forks import cached_property
-from semibandits.probing import Span, probed
-from semibandits.sets.base import check_items
-from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, check_choice, total
+from semibandits.oracle import Span, probed, solve
+from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, total
 
 TIE = 1e-12
 """So much of the span of the weights solutions may differ by and count as tied."""
@@ -25,7 +24,7 @@ SEARCH_LIMIT = 20_000
 """How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
 
 
-class Problem:
+class Problem(Shown):
     """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
 
     An approximate oracle (`feasible.ratio` < 1) is measured against its own answer on the means, `optimum`, and against
@@ -276,9 +275,6 @@ class Problem:
                 for i in range(others.size):
                     push_restricted(around, others[i : i + 1], others[:i])
         return float("inf")
-
-    def _repr_html_(self) -> str:
-        return showing.problem_html(self)
 
     def __repr__(self) -> str:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"

@@ -5,9 +5,9 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from studies import choosing
 
 from semibandits import IndexPolicy, errors, policies, problems, simulate
-from semibandits.experiments import choosing
 from semibandits.policies.catalogue import CATALOGUE
 
 mpl.use("Agg")

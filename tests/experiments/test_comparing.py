@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semibandits.errors import BadArgument
-from semibandits.experiments import comparing, named
-from semibandits.experiments.document import parse
+from semibandits.experiments import comparing
+from semibandits.experiments.files import registry
+from semibandits.experiments.files.document import parse
 
 values = st.recursive(
     st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(),
@@ -57,14 +58,14 @@ def test_what_no_file_can_hold(value: Any, said: str) -> None:
 
 
 def test_calls_as_tables() -> None:
-    assert comparing.table_of("policy", "HYBRID(gamma=None)", named.POLICIES) == {"name": "HYBRID"}
-    assert comparing.table_of("problem", "k_path:n_items=8,k=2", named.PROBLEMS) == {
+    assert comparing.table_of("policy", "HYBRID(gamma=None)", registry.POLICIES) == {"name": "HYBRID"}
+    assert comparing.table_of("problem", "k_path:n_items=8,k=2", registry.PROBLEMS) == {
         "name": "k_path",
         "n_items": 8,
         "k": 2,
     }
     with pytest.raises(BadArgument, match="no policy is called 'HYBRYD': did you mean 'HYBRID'"):
-        comparing.table_of("policy", "HYBRYD", named.POLICIES)
+        comparing.table_of("policy", "HYBRYD", registry.POLICIES)
 
 
 def test_errors_in_no_file_tell_no_line() -> None:

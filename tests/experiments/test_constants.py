@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.experiments import constants
-from semibandits.experiments.constants import KS, table
+from semibandits.experiments.paper import constants
+from semibandits.experiments.paper.constants import KS, table
 
 CASCADE = {1: 6, 2: 24, 3: 54, 5: 150, 8: 349.6, 10: 497.6, 16: 1032.9, 50: 5326.1, 100: 13047.8, 1000: 194433}
 

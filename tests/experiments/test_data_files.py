@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from experiment_files import of
 from semibandits.errors import BadArgument, BadExperiment
-from semibandits.experiments.data_files import read_data
+from semibandits.experiments.files.data_files import read_data
+from support.experiment_files import of
 
 
 def read(folder: Path, text: str, **table: Any) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from experiment_files import GRID, MINE, OWN, of
 from semibandits.errors import BadExperiment
-from semibandits.experiments.document import Where, read
+from semibandits.experiments.files.document import Where, read
+from support.experiment_files import GRID, MINE, OWN, of
 
 ROOT = Path(__file__).parents[2]
 

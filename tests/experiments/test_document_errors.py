@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiment_files import GRID, MINE, OWN, error, of
 from semibandits.errors import BadExperiment
-from semibandits.experiments.document import read
+from semibandits.experiments.files.document import read
+from support.experiment_files import GRID, MINE, OWN, error, of
 
 
 def line(text: str, old: str, new: str) -> str:

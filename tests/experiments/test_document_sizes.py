@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiment_files import GRID, OWN, error, of
-from semibandits.experiments import named
-from semibandits.experiments.toml_lines import line_of_long_key, lines
+from semibandits.experiments.files import registry
+from semibandits.experiments.files.toml_lines import line_of_long_key, lines
+from support.experiment_files import GRID, OWN, error, of
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def long_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_kind_of_set_has_a_large_one() -> None:
-    assert {kind.partition(" ")[0] for kind in LARGE} == set(named.SETS)
+    assert {kind.partition(" ")[0] for kind in LARGE} == set(registry.SETS)
 
 
 @pytest.mark.parametrize("kind", LARGE)
@@ -165,8 +165,8 @@ def test_sets_at_the_limit_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_problems_of_a_sweep_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"{GRID}[sweep]\nproblem.m = [8, 9, 10]\n"
     assert len(of(tmp_path, text).plans) == 3
-    monkeypatch.setattr("semibandits.sizes.ALWAYS", 0)
-    monkeypatch.setattr("semibandits.experiments.assembling.ITEM_BYTES", 2**50)
+    monkeypatch.setattr("semibandits._util.resources.ALWAYS", 0)
+    monkeypatch.setattr("semibandits.experiments.files.build.ITEM_BYTES", 2**50)
     assert "the problems of this experiment have 144 items together: so many take 150,994,944 GiB" in error(
         tmp_path, text
     )

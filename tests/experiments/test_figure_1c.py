@@ -4,16 +4,16 @@ import math
 
 import pytest
 
-from semibandits.experiments import figure_1c
-from tasks import long
+from semibandits.experiments.paper import published
+from support.tasks import long
 
 RUNS = 100
 
 
-@pytest.mark.parametrize("sigma", figure_1c.PUBLISHED)
+@pytest.mark.parametrize("sigma", published.PUBLISHED)
 @pytest.mark.parametrize("m", [1, *map(long, range(2, 8))])
 def test_regret_agrees_with_the_published_figure(m: int, sigma: float) -> None:
-    cell = figure_1c.run_cell(m, sigma, runs=RUNS, seed=0)
+    cell = published.run_cell(m, sigma, runs=RUNS, seed=0)
     allowed = 3.5 * cell.deviation * math.sqrt(1 / 5 + 1 / RUNS)
     assert abs(cell.regret - cell.published) <= allowed
     assert m < 3 or allowed < 0.08 * cell.published  # the rule has teeth
@@ -22,6 +22,6 @@ def test_regret_agrees_with_the_published_figure(m: int, sigma: float) -> None:
 
 
 def test_few_runs_are_given_the_benefit_of_the_doubt() -> None:
-    cell = figure_1c.run_cell(2, 0.4, runs=4, seed=0)
+    cell = published.run_cell(2, 0.4, runs=4, seed=0)
     assert cell.agrees
     assert cell.allowed > 2.0 * 3.5 * cell.deviation * math.sqrt(1 / 5 + 1 / 4)

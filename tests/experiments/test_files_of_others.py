@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from experiment_files import GRID, of
 from semibandits.cli import main
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments import running
 from semibandits.experiments.paper import reproduce
 from semibandits.experiments.running import run
+from support.experiment_files import GRID, of
 
 SWEPT = f"{GRID}[sweep]\nproblem.m = [1, 2]\n"
 OTHERS = (

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
-from semibandits.experiments import lemma_1
+from semibandits.experiments.paper import lemma_1
 from semibandits.theory import kveton2015
-from tasks import long
+from support.tasks import long
 
 PARTS = ("initialisation", "failure", "rest", "hard", "failures", "exceptions")
 

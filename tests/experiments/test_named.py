@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 import semibandits as sb
 from semibandits.errors import BadArgument
-from semibandits.experiments import named
-from semibandits.experiments.named import make_environment, make_policy, make_problem, make_set, parse_call
+from semibandits.experiments.files import registry
+from semibandits.experiments.files.registry import make_environment, make_policy, make_problem, make_set, parse_call
 
 
 def test_everything_public_has_its_name() -> None:
     public = {name for name in sb.policies.__all__ if isinstance(getattr(sb.policies, name), type)}
-    assert set(named.POLICIES) == public - {"Recommendation"}
-    assert set(named.SETS) == set(sb.sets.__all__) - {"from_spec"}
-    assert set(named.ENVIRONMENTS) >= set(sb.environments.__all__) - {"Independent"}
-    assert all(getattr(sb.problems, name) is made for name, made in named.PROBLEMS.items())
+    assert set(registry.POLICIES) == public - {"Recommendation"}
+    assert set(registry.SETS) == set(sb.sets.__all__) - {"from_spec"}
+    assert set(registry.ENVIRONMENTS) >= set(sb.environments.__all__) - {"Independent"}
+    assert all(getattr(sb.problems, name) is made for name, made in registry.PROBLEMS.items())
 
 
 def test_things_by_name_are_those_made_by_hand() -> None:
@@ -131,10 +131,10 @@ def test_what_python_writes_is_read_back(parameters: dict[str, Any]) -> None:
 
 def test_descriptions_fit_on_a_line_and_name_the_parameters() -> None:
     for listed, there in (
-        (named.describe_policies(), named.POLICIES),
-        (named.describe_sets(), named.SETS),
-        (named.describe_problems(), named.PROBLEMS),
-        (named.describe_environments(), named.ENVIRONMENTS),
+        (registry.describe_policies(), registry.POLICIES),
+        (registry.describe_sets(), registry.SETS),
+        (registry.describe_problems(), registry.PROBLEMS),
+        (registry.describe_environments(), registry.ENVIRONMENTS),
     ):
         assert [one.name for one in listed] == list(there)
         for one in listed:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from studies import neighbours
+from studies.neighbours import Line, Measured, Panel, exponent, mean, ratio
 
-from semibandits import Learner, moves, policies, problems, rng, sets
+from semibandits import Learner, policies, problems, rng, sets
 from semibandits.errors import BadArgument
-from semibandits.experiments import neighbours
-from semibandits.experiments.neighbours import Line, Measured, Panel, exponent, mean, ratio
+from semibandits.policies.solution import base
 from semibandits.simulation import simulate
 
 
@@ -158,7 +159,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Nothing is compiled. Gives the same as `simulate`."""
     slow = functools.partial(simulate, engine="plain", threads=1)
     monkeypatch.setattr(neighbours, "simulate", slow)
-    monkeypatch.setattr(moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(base, "PATIENCE", math.inf)
     return slow
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semibandits.errors import BadArgument, StoreFailed
-from semibandits.experiments.tables import write_table
+from semibandits.experiments.table_files import write_table
 
 
 def read(path: Path) -> list[list[str]]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from experiment_files import GRID, MINE, OWN, of, write
-from semibandits.digest import digest
+from semibandits._util.fingerprint.digest import digest
 from semibandits.errors import BadArgument, BadExperiment
-from semibandits.experiments.document import read
-from semibandits.experiments.own_code import Allowed, OwnCode
+from semibandits.experiments.files.document import read
+from semibandits.experiments.files.user_code import Allowed, OwnCode
 from semibandits.experiments.running import run
+from support.experiment_files import GRID, MINE, OWN, of, write
 
 CANARY = "from pathlib import Path\n\nPath(__file__).with_name('canary').touch()\n\n"
 

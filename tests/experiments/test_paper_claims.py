@@ -8,13 +8,21 @@ import pytest
 import scipy.stats
 
 from semibandits import Problem, environments, sets, theory
-from semibandits.experiments import constants, figure_1c
-from semibandits.experiments.figure_1c import HORIZON, PUBLISHED, Cell, compare
-from semibandits.experiments.paper import bounds, fig1c, kpath, shapes, sharper, thompson
-from semibandits.experiments.paper.parts import Claim
-from semibandits.experiments.paper.plays import CHECKPOINTS, FEW_K_PATHS, GRIDS, K_PATHS, Plays
-from semibandits.experiments.paper.plays import settings as settings_of
-from semibandits.experiments.tightness import Instance, Tightness, measured, predicted_factor
+from semibandits.experiments.paper import (
+    bounds,
+    constants,
+    figures_1a_1b,
+    published,
+    section_6,
+    section_9,
+    sharper_constants,
+)
+from semibandits.experiments.paper import figure_1c as fig1c
+from semibandits.experiments.paper.claims import Claim
+from semibandits.experiments.paper.published import HORIZON, PUBLISHED, Cell, compare
+from semibandits.experiments.paper.runs import CHECKPOINTS, FEW_K_PATHS, GRIDS, K_PATHS, Plays
+from semibandits.experiments.paper.runs import settings as settings_of
+from semibandits.experiments.paper.tightness import Instance, Tightness, measured, predicted_factor
 from semibandits.policies import CombUCB1
 from semibandits.problems import grid_path, k_path
 from semibandits.simulation import simulate
@@ -98,7 +106,7 @@ def test_another_radius_does_not_agree(alpha: float, agrees: bool) -> None:
 def test_differences_are_in_standard_errors_of_both_means(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = compare(2, 0.4, sample(330.0, 17.0, runs=20))
     assert cell.difference == pytest.approx((330.0 - 316.4) / (17.0 * math.sqrt(1 / 5 + 1 / 20)))
-    monkeypatch.setattr(figure_1c, "PUBLISHED_RUNS", 10**9)
+    monkeypatch.setattr(published, "PUBLISHED_RUNS", 10**9)
     assert compare(2, 0.4, sample(330.0, 17.0, runs=20)).difference == pytest.approx(13.6 / (17.0 / math.sqrt(20)))
 
 
@@ -115,7 +123,7 @@ def tightness(scale: Any = lambda cell: 1.0, k_paths: tuple[Instance, ...] = K_P
 
 
 def judge_paths(found: Tightness) -> list[bool]:
-    return holds(kpath.claims_of(found, kpath.growth(found, [cell.factor for cell in found.cells])))
+    return holds(section_6.claims_of(found, section_6.growth(found, [cell.factor for cell in found.cells])))
 
 
 def test_regret_as_predicted_is_tight() -> None:
@@ -144,7 +152,7 @@ def test_regret_of_another_order_is_not(scale: Any, expected: list[bool]) -> Non
 
 
 def test_the_constants_are_the_papers() -> None:
-    part = sharper.judge(NOTHING)
+    part = sharper_constants.judge(NOTHING)
     assert holds(part.claims) == [True] * 4
     assert part.claims[0].measured.startswith("24 φ⁵ = 266.164")
     assert part.numbers["crossover"] == pytest.approx(172.1, abs=0.05)
@@ -153,9 +161,9 @@ def test_the_constants_are_the_papers() -> None:
 @pytest.mark.parametrize(
     ("where", "name", "wrong", "number"),
     [
-        (sharper, "geometric_constant", lambda alpha, beta: 268.0, 0),
-        (sharper, "two_event_constant", lambda K: 40.5 * K ** (4.0 / 3.0), 1),
-        (sharper, "crossover", lambda: 170.0, 2),
+        (sharper_constants, "geometric_constant", lambda alpha, beta: 268.0, 0),
+        (sharper_constants, "two_event_constant", lambda K: 40.5 * K ** (4.0 / 3.0), 1),
+        (sharper_constants, "crossover", lambda: 170.0, 2),
         (constants, "cascade_constant", lambda K: 267.0 * K, 3),
     ],
 )
@@ -163,7 +171,7 @@ def test_other_constants_are_noticed(
     where: Any, name: str, wrong: Any, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(where, name, wrong)
-    assert holds(sharper.judge(NOTHING).claims) == [at != number for at in range(4)]
+    assert holds(sharper_constants.judge(NOTHING).claims) == [at != number for at in range(4)]
 
 
 # Bounds
@@ -213,10 +221,10 @@ def regret(final: float, shape: Any, runs: int = RUNS) -> Any:
 
 def judge_thompson(grids: dict[tuple[int, float], tuple[float, float]], shape: Any = np.log) -> list[bool]:
     both = {grid: (regret(ucb, np.log), regret(cts, shape)) for grid, (ucb, cts) in grids.items()}
-    pairs = [thompson.pair(grid, *pair) for grid, pair in both.items()]
-    last = thompson.by_decade([cts for _, cts in both.values()])[-1]
-    growing = thompson.fits.powers([[p.unit] for p in pairs], [p.cts for p in pairs], [p.cts_error for p in pairs])
-    return holds(thompson.claims_of(pairs, last, growing))
+    pairs = [section_9.pair(grid, *pair) for grid, pair in both.items()]
+    last = section_9.by_decade([cts for _, cts in both.values()])[-1]
+    growing = section_9.fits.powers([[p.unit] for p in pairs], [p.cts for p in pairs], [p.cts_error for p in pairs])
+    return holds(section_9.claims_of(pairs, last, growing))
 
 
 FEWER = {(1, 0.4): (80.0, 9.0), (2, 0.4): (320.0, 27.0), (3, 0.4): (710.0, 48.0)}
@@ -243,7 +251,7 @@ def test_regret_that_grows_faster_than_the_hypothesis_is_noticed() -> None:
 
 
 def test_decades_are_of_all_grids_together() -> None:
-    decades = thompson.by_decade([regret(10.0, np.log), regret(20.0, np.sqrt)])
+    decades = section_9.by_decade([regret(10.0, np.log), regret(20.0, np.sqrt)])
     before = 10.0 / 5.0 + 20.0 * (0.1**0.5 - 0.01**0.5)
     last = 10.0 / 5.0 + 20.0 * (1.0 - 0.1**0.5)
     assert [one.end for one in decades] == [100, 1_000, 10_000, 100_000]
@@ -255,31 +263,31 @@ def test_decades_are_of_all_grids_together() -> None:
 
 def test_a_decade_costs_at_least_what_graves_and_lai_say() -> None:
     constant, *_ = theory.graves_lai_constant(grid_path(2, 0.4))
-    assert thompson.least_decade((2, 0.4)) == pytest.approx(constant * math.log(10.0), rel=1e-6)
+    assert section_9.least_decade((2, 0.4)) == pytest.approx(constant * math.log(10.0), rel=1e-6)
 
 
 # Figures 1a and 1b
 
 
 def test_what_the_paper_says_of_its_problems_is_true() -> None:
-    assert holds(shapes.fig1a(NOTHING).claims) == [True] * 3
-    assert holds(shapes.fig1b(NOTHING).claims) == [True] * 5
+    assert holds(figures_1a_1b.fig1a(NOTHING).claims) == [True] * 3
+    assert holds(figures_1a_1b.fig1b(NOTHING).claims) == [True] * 5
 
 
 def test_other_paths_are_noticed() -> None:
     said = Instance(6, 2, 0.5)
     right = k_path(6, 2, 0.5)
-    assert shapes.examine_paths(right, said) == (6, 2, 0.5, 3, True, True, 0.0)
-    assert shapes.examine_paths(k_path(6, 2, 0.4), said).off == pytest.approx(0.1)
+    assert figures_1a_1b.examine_paths(right, said) == (6, 2, 0.5, 3, True, True, 0.0)
+    assert figures_1a_1b.examine_paths(k_path(6, 2, 0.4), said).off == pytest.approx(0.1)
     own_coins = Problem(sets.KPaths(6, 2), environments.Bernoulli(right.means))
     one_coin = Problem(sets.KPaths(6, 2), environments.Bernoulli(right.means, groups=[0] * 6))
     for problem in (own_coins, one_coin):
-        assert not shapes.examine_paths(problem, said).one_coin
-    assert not shapes.examine_paths(k_path(6, 3, 0.5), said).disjoint
+        assert not figures_1a_1b.examine_paths(problem, said).one_coin
+    assert not figures_1a_1b.examine_paths(k_path(6, 3, 0.5), said).disjoint
     shared = Problem(
         sets.DagPaths([(0, 1), (1, 2), (1, 2), (0, 1)], 0, 2), environments.Bernoulli([0.5, 0.5, 0.2, 0.2])
     )
-    assert not shapes.examine_paths(shared, Instance(4, 2, 0.3)).disjoint
+    assert not figures_1a_1b.examine_paths(shared, Instance(4, 2, 0.3)).disjoint
 
 
 def test_other_grids_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,8 +296,8 @@ def test_other_grids_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         means = np.where(right.means > 0.5, 0.5 - sigma / 2.0, 0.5 + sigma / 2.0)
         return Problem(right.feasible, environments.Bernoulli(means))
 
-    monkeypatch.setattr(shapes, "grid_path", along_the_top)
-    sizes, sides, outside, gaps, crowded = holds(shapes.fig1b(NOTHING).claims)
+    monkeypatch.setattr(figures_1a_1b, "grid_path", along_the_top)
+    sizes, sides, outside, gaps, crowded = holds(figures_1a_1b.fig1b(NOTHING).claims)
     assert (sizes, outside) == (True, True)
     assert not sides
     assert not gaps

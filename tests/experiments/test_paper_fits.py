@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from semibandits.experiments.paper import fits, trends
-from semibandits.experiments.paper.plays import GRIDS, SIGMAS
-from semibandits.experiments.paper.trends import Point
+from semibandits.experiments.paper import fits, section_7
+from semibandits.experiments.paper.runs import GRIDS, SIGMAS
+from semibandits.experiments.paper.section_7 import Point
 
 X = np.array([4.0, 12.0, 24.0, 40.0, 60.0])
 Y = np.array([3.0, 10.0, 19.0, 37.0, 58.0])
@@ -71,7 +71,7 @@ def verdicts(law: Callable[[int, float], float], noise: float = 0.0) -> list[boo
     for (m, sigma), draw in zip(GRIDS, draws, strict=True):
         error = 0.35 * m / sigma
         points[m, sigma] = Point(law(m, sigma) + noise * draw * error, error)
-    return [claim.holds for claim in trends.claims_of(trends.fit(points))]
+    return [claim.holds for claim in section_7.claims_of(section_7.fit(points))]
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0])
@@ -101,8 +101,8 @@ def test_another_constant_is_not_the_papers(factor: float) -> None:
 
 def test_the_limits_are_between_what_the_text_says_of_the_nearest_laws() -> None:
     def line(power: float) -> fits.Line:
-        items = [trends.items(m) for m in trends.SIZES]
-        return fits.line(items, [float(m) ** power for m in trends.SIZES], [float(m) for m in trends.SIZES])
+        items = [section_7.items(m) for m in section_7.SIZES]
+        return fits.line(items, [float(m) ** power for m in section_7.SIZES], [float(m) for m in section_7.SIZES])
 
     assert [round(line(power).explained, 4) for power in (1.5, 2.0, 2.25)] == [0.9914, 0.9988, 0.9914]
     assert [round(line(power).bend, 2) for power in (1.5, 2.0, 2.25)] == [-0.33, 0.11, 0.31]
@@ -116,7 +116,7 @@ def test_the_limits_are_between_what_the_text_says_of_the_nearest_laws() -> None
 
 
 def test_the_predicted_exponent_tends_to_one() -> None:
-    exponents = [trends.predicted_exponent(n) for n in (10**5, 10**6, 10**8, 10**12)]
+    exponents = [section_7.predicted_exponent(n) for n in (10**5, 10**6, 10**8, 10**12)]
     assert exponents == sorted(exponents)
     assert exponents[0] == pytest.approx(0.93, abs=0.005)
     assert exponents[-1] == pytest.approx(1.0, abs=1e-3)

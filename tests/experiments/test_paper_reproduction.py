@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browser import open_browser
 from semibandits.errors import BadArgument, StoreFailed, Unsupported
-from semibandits.experiments import tightness
-from semibandits.experiments.paper import PARTS, Claim, Reproduction, plays, reproduce, reproduction
-from semibandits.experiments.paper import folder as folders
-from semibandits.experiments.paper.plays import DRAWN, GRIDS
-from semibandits.experiments.tightness import predicted_factor
+from semibandits.experiments.paper import PARTS, Claim, Reproduction, folder, reproduce, reproduction, tightness
+from semibandits.experiments.paper import runs as plays
+from semibandits.experiments.paper.runs import DRAWN, GRIDS
+from semibandits.experiments.paper.tightness import predicted_factor
 from semibandits.policies import CTS, CombUCB1
 from semibandits.simulation import SimulationResult
 from semibandits.simulation.progress import Progress
-from tasks import long
+from support.browser import open_browser
+from support.tasks import long
 
 
 class Games:
@@ -234,7 +233,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(
     def refuse(**options: Any) -> Any:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(folders.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(folder.tempfile, "TemporaryFile", refuse)
     with pytest.raises(StoreFailed, match=f"{re.escape(str(tmp_path))} cannot be written to: .*Permission denied"):
         reproduce(out=tmp_path)
 
@@ -266,7 +265,7 @@ def test_the_folder_holds_all_of_it(written: Path) -> None:
     assert there == {"report.html", "claims.json", *marker["files"]}
     assert {f"figures/{name}.{kind}" for name in ("fig1b", "constants") for kind in ("svg", "png")} < there
     assert {"data/fig1b.csv", "data/constants.csv"} < there
-    assert marker["kind"] == folders.KIND
+    assert marker["kind"] == folder.KIND
     assert [claim["holds"] for claim in marker["claims"]] == [True] * 9
     rows = (written / "data" / "constants.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 1 + 1000
@@ -327,7 +326,7 @@ def test_one_that_is_stopped_while_it_is_written_keeps_the_older_verdicts(
     out = tmp_path / "copy"
     before = json.loads((out / "claims.json").read_text(encoding="utf-8"))
     with monkeypatch.context() as patch:
-        patch.setattr("semibandits.experiments.tables.write_table", full_disk)
+        patch.setattr("semibandits.experiments.table_files.write_table", full_disk)
         with pytest.raises(StoreFailed, match="No space left"):
             reproduce(out=out, only="fig1b", progress=False)
     after = json.loads((out / "claims.json").read_text(encoding="utf-8"))
@@ -371,7 +370,7 @@ def test_a_quick_reproduction_is_green(seed: int, tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(page)
     check_in_browser(tmp_path / "report.html")
-    drawings = sum(isinstance(one, folders.Drawing) for part in found.parts for one in part.body)
+    drawings = sum(isinstance(one, folder.Drawing) for part in found.parts for one in part.body)
     assert page.count("<svg") == drawings == len(list((tmp_path / "figures").glob("*.svg"))) == 11
 
 

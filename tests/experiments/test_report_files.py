@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import pages
 import semibandits as sb
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import solutions
 from semibandits.experiments.report.experiment import report, write_report
 from semibandits.experiments.report.pictures import Gallery
+from support import pages
 
 quickly = pytest.mark.usefixtures("quick")
 

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-import pages
 import semibandits as sb
+from semibandits._util.html import Html
 from semibandits.errors import BadArgument
 from semibandits.experiments.report.page import Section, nested, page
 from semibandits.experiments.report.pictures import figure, picture, save
-from semibandits.markup import Html
-from semibandits.sets import drawing
-from semibandits.simulation import plots
+from semibandits.plotting import regret, sets
+from support import pages
 
 CSS = files("semibandits.experiments.report").joinpath("style.css").read_text()
 
@@ -26,7 +25,7 @@ def drawn() -> Any:
     ax.plot([1, 10, 100], [1, 2, 3], color="#0072B2", marker="o", label="#333333 url(#x) <&>")
     ax.fill_between([1, 10, 100], [0, 1, 2], [2, 3, 4], color="black", alpha=0.2)
     ax.bar([5], [1], hatch="//", color="#b8b8b8", edgecolor="#e4e4e4")
-    ax.axhline(1.0, color=plots.LOWER_COLOUR)
+    ax.axhline(1.0, color=regret.LOWER_COLOUR)
     ax.set_title("a title", color="#333333")
     ax.legend()
     return ax
@@ -68,7 +67,7 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_matrices_let_the_page_through_and_keep_numbers_readable() -> None:
     feasible = sb.sets.Assignment(2, 2)
-    ax = drawing.draw(feasible, [0, 3], [0.9, np.nan, 0.1, 0.5])
+    ax = sets.draw(feasible, [0, 3], [0.9, np.nan, 0.1, 0.5])
     (image,) = ax.get_images()
     before = image.get_array().copy(), [text.get_color() for text in ax.texts]
     inline = picture("matrix", ax, "").inline
@@ -147,7 +146,7 @@ def test_the_themes_differ() -> None:
     assert LIGHT.keys() == DARK.keys()
 
 
-@pytest.mark.parametrize("colour", [*plots.COLOURS[:-1], drawing.CHOSEN])
+@pytest.mark.parametrize("colour", [*regret.COLOURS[:-1], sets.CHOSEN])
 def test_curves_stand_out_from_a_dark_page(colour: str) -> None:
     assert contrast(colour.lower(), DARK["paper"]) >= 3.0
 

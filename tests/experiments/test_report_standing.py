@@ -4,29 +4,29 @@ import dataclasses
 
 import numpy as np
 
-import results
-from semibandits.experiments.report import standing
+from semibandits.experiments.report import ranking
+from support import results
 
 
 def test_it_says_who_won_and_how_sure_that_is() -> None:
     sure = results.make(policies=3, runs=5)
-    assert standing.sentence(sure).startswith("Policy(0) has the least mean regret after 1,000 rounds, ")
-    assert "less than Policy(1), the next best. The difference to every other policy is" in standing.sentence(sure)
-    two = standing.sentence(results.make(policies=2, runs=5), "ms")
+    assert ranking.sentence(sure).startswith("Policy(0) has the least mean regret after 1,000 rounds, ")
+    assert "less than Policy(1), the next best. The difference to every other policy is" in ranking.sentence(sure)
+    two = ranking.sentence(results.make(policies=2, runs=5), "ms")
     assert " ms (" in two
     assert two.endswith("less than Policy(1), significantly so over 5 paired runs.")
     noise = np.array([[0.0] * 5, [1.0, -1.0, 2.0, -2.0, 0.1], [0.0] * 5])[:, :, None]
     tied = dataclasses.replace(sure, regret=sure.regret[[0, 0, 2]] + noise)
     assert (
         "but Policy(1) cannot be told apart from it by 5 paired runs; the other one has significantly more."
-        in standing.sentence(tied)
+        in ranking.sentence(tied)
     )
     four = dataclasses.replace(results.make(policies=4), regret=np.concatenate([tied.regret, 2.0 * tied.regret[2:]]))
-    assert standing.sentence(four).endswith("by 5 paired runs; the others have significantly more.")
-    assert standing.sentence(dataclasses.replace(tied, regret=tied.regret[[0, 1, 1]])).endswith("by 5 paired runs.")
-    assert "a single run cannot tell" in standing.sentence(results.make(policies=2, runs=1))
-    assert standing.sentence(results.make(policies=1, runs=1)).endswith("after a single run of 1,000 rounds.")
-    assert "has a mean regret of" in standing.sentence(results.make(policies=1, runs=3))
+    assert ranking.sentence(four).endswith("by 5 paired runs; the others have significantly more.")
+    assert ranking.sentence(dataclasses.replace(tied, regret=tied.regret[[0, 1, 1]])).endswith("by 5 paired runs.")
+    assert "a single run cannot tell" in ranking.sentence(results.make(policies=2, runs=1))
+    assert ranking.sentence(results.make(policies=1, runs=1)).endswith("after a single run of 1,000 rounds.")
+    assert "has a mean regret of" in ranking.sentence(results.make(policies=1, runs=3))
 
 
 def test_the_best_of_many_is_called_so_only_with_care() -> None:
@@ -35,15 +35,15 @@ def test_the_best_of_many_is_called_so_only_with_care() -> None:
     wrong = []
     for _ in range(40):
         result = results.make(policies=30, runs=10, regret=generator.normal(100.0, 10.0, (30, 10, 4)))
-        wrong.append(any(map(standing.told_apart, standing.comparisons(result))))
+        wrong.append(any(map(ranking.significant, ranking.comparisons(result))))
     assert sum(wrong) <= 6  # 5% of 40, and luck
-    assert len(standing.comparisons(results.make(policies=30))) == 29
+    assert len(ranking.comparisons(results.make(policies=30))) == 29
 
 
 def test_names_are_as_short_as_tells_them_apart() -> None:
     names = ("CTS()", "CombUCB1(alpha=0.5, init='paper')", "CombUCB1(alpha=1.5, init='paper')", "X(1, 2)", "X(1, 3)")
     result = results.make(policies=5)
-    short = standing.short_names(dataclasses.replace(result, policies=names))
+    short = ranking.short_names(dataclasses.replace(result, policies=names))
     assert short == ["CTS", "CombUCB1(alpha=0.5)", "CombUCB1(alpha=1.5)", "X(1, 2)", "X(1, 3)"]
     odd = ("A(x=1, y=2)", "A(y=2, x=1)", "A() #2", "A()", "A(x=1, y=3)")
-    assert len(set(standing.short_names(dataclasses.replace(result, policies=odd)))) == 5
+    assert len(set(ranking.short_names(dataclasses.replace(result, policies=odd)))) == 5

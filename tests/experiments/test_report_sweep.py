@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pages
-import results
 import semibandits as sb
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import sweep, sweep_pictures
 from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
+from support import pages, results
 
 
 def coins() -> sb.Problem:

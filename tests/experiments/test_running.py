@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from experiment_files import GRID, of
 from semibandits.errors import BadState, SemiBanditError, StoreFailed, Unsupported
-from semibandits.experiments import numbers, starters
-from semibandits.experiments.document import read
+from semibandits.experiments import result_tables
+from semibandits.experiments.files import starters
+from semibandits.experiments.files.document import read
 from semibandits.experiments.running import Finished, run
 from semibandits.simulation.progress import Progress
+from support.experiment_files import GRID, of
 
 SWEPT = f"{GRID}\n[sweep]\nproblem.m = [1, 2]\npolicies.CombUCB1.alpha = [0.5, 1.5]\n"
 SAME = ("regret", "summary", "comparisons", "items")
@@ -121,16 +122,16 @@ def test_one_bar_for_all(tmp_path: Path) -> None:
 
 
 def count_blocks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    from semibandits.simulation import work
+    from semibandits.simulation import schedule
 
     played = []
-    original = work.play_with
+    original = schedule.play_with
 
     def watched(engine: Any, task: Any, first: int, runs: int, tick: Any = None) -> Any:
         played.append((repr(task.policy), first))
         return original(engine, task, first, runs, tick)
 
-    monkeypatch.setattr(work, "play_with", watched)
+    monkeypatch.setattr(schedule, "play_with", watched)
     return played
 
 
@@ -265,7 +266,7 @@ def test_only_one_process_plays_in_a_folder(tmp_path: Path, monkeypatch: pytest.
             sys.executable,
             "-c",
             "import sys; from semibandits.experiments.folder import claimed\n"
-            "from semibandits.experiments.document import read; from pathlib import Path\n"
+            "from semibandits.experiments.files.document import read; from pathlib import Path\n"
             "with claimed(Path(sys.argv[2]), read(sys.argv[1])): print('held', flush=True); sys.stdin.read()",
             str(experiment.path),
             str(tmp_path / "out"),
@@ -356,7 +357,7 @@ def test_without_pyarrow_there_are_tables_still(tmp_path: Path, monkeypatch: pyt
 
 
 def test_very_many_rows_are_the_horizon_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbers, "MOST_ROWS", 10)
+    monkeypatch.setattr(result_tables, "MOST_ROWS", 10)
     finished = run(of(tmp_path, GRID), tmp_path / "out")
     listed = rows(tmp_path / "out", "regret")
     assert [float(row["regret"]) for row in listed] == finished.points[0].result.regret[:, :, -1].ravel().tolist()

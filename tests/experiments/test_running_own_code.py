@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiment_files import GRID, OWN, of
 from semibandits.errors import BadArgument, BadState
 from semibandits.experiments.running import run
+from support.experiment_files import GRID, OWN, of
 
 POLICY = """\
 import semibandits as sb

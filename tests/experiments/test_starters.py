@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from semibandits.errors import BadArgument, StoreFailed
-from semibandits.experiments.document import read
-from semibandits.experiments.starters import FILES, STARTERS, write_starter
+from semibandits.experiments.files.document import read
+from semibandits.experiments.files.starters import FILES, STARTERS, write_starter
 
 
 @pytest.mark.parametrize("name", STARTERS)
@@ -64,7 +64,7 @@ def test_the_solver_of_the_starter_is_right() -> None:
 
     import numpy as np
 
-    from semibandits.experiments.starters import suppliers
+    from semibandits.experiments.files.starters import suppliers
 
     generator = np.random.default_rng(0)
     choices = [choice for choice in product(range(5), repeat=6) if len(set(choice)) <= 3]

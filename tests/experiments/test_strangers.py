@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from experiment_files import GRID, OWN
 from semibandits.errors import SemiBanditError
-from semibandits.experiments import document
 from semibandits.experiments.comparing import as_toml
+from semibandits.experiments.files import document
+from support.experiment_files import GRID, OWN
 
 CODE = "import pathlib\npathlib.Path({canary!r}).touch()\ndef {name}(*given, **more):\n    return [0]\n"
 FILES = (
@@ -158,7 +158,7 @@ def test_files_of_strangers_run_nothing(
     document.read(_written(here, OWN), own_code="none")  # whatever this imports is our own doing
     ours = set(sys.modules)
     opened: list[str] = []
-    monkeypatch.setattr("semibandits.experiments.own_code.importlib.import_module", opened.append)
+    monkeypatch.setattr("semibandits.experiments.files.user_code.importlib.import_module", opened.append)
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
     broke, read = [], 0
     for seed in range(count):

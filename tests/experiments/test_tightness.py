@@ -15,8 +15,16 @@ from matplotlib.figure import Figure
 
 from semibandits import rng
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.experiments import tightness
-from semibandits.experiments.tightness import CELLS, Fit, Instance, Tightness, least_horizon, measured, predicted_factor
+from semibandits.experiments.paper import tightness
+from semibandits.experiments.paper.tightness import (
+    CELLS,
+    Fit,
+    Instance,
+    Tightness,
+    least_horizon,
+    measured,
+    predicted_factor,
+)
 from semibandits.policies import CombUCB1
 from semibandits.problems import k_path
 from semibandits.simulation import simulate

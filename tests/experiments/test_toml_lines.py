@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from semibandits.experiments.toml_lines import lines
+from semibandits.experiments.files.toml_lines import lines
 
 KEYS = ["a", "b", "name", "7", "x-y", "two words", 'quo"te', "dot.ted", "", "ü", "[x]", "a=b", "#no"]
 SCALARS = [

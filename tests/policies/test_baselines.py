@@ -12,11 +12,11 @@ from scipy import stats
 
 from semibandits import Learner, Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.rng import uniform
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.work import play_with
+from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.schedule import play_with
 from semibandits.types import Arrays, Environment, FeasibleSet, Scalar, Weights
-from tasks import same, task
-from worlds import PROBLEMS
+from support.tasks import same, task
+from support.worlds import PROBLEMS
 
 # Random
 

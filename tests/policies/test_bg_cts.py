@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from many_plays import (
+from semibandits import Learner, policies, sets
+from semibandits.testing import check_policy
+from support.many_plays import (
     NOT_POSITIVE,
     Numbers,
     Scores,
@@ -21,10 +23,8 @@ from many_plays import (
     top_k,
     two_sets,
 )
-from plain_play import agree
-from semibandits import Learner, policies, sets
-from semibandits.testing import check_policy
-from tasks import long
+from support.plain_play import agree
+from support.tasks import long
 
 MEANS = [0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
 

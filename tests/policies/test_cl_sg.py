@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from many_plays import (
+from semibandits import Learner, policies, rng, sets
+from semibandits.testing import check_policy
+from support.many_plays import (
     NOT_POSITIVE,
     Numbers,
     box_muller,
@@ -21,9 +23,7 @@ from many_plays import (
     two_sets,
     warmed,
 )
-from plain_play import agree
-from semibandits import Learner, policies, rng, sets
-from semibandits.testing import check_policy
+from support.plain_play import agree
 
 MEANS = [0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
 

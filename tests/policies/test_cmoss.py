@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from histories import GAME, compare, histories, scores_after
 from semibandits import Learner, errors, policies, sets, simulate
+from support.histories import GAME, compare, histories, scores_after
 
 Numbers = NDArray[np.float64]
 

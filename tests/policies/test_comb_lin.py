@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from many_plays import near
-from semibandits import errors, moves, policies, rng, sets
+from semibandits import errors, policies, rng, sets
 from semibandits.kernel import compiled
-from semibandits.policies import comb_lin
+from semibandits.policies.solution import base, comb_lin
 from semibandits.types import Game
-from tasks import long
+from support.many_plays import near
+from support.tasks import long
 
 Numbers = NDArray[np.float64]
 BOTH = [policies.CombLinUCB, policies.CombLinTS]
@@ -30,7 +30,7 @@ def maximised(policy: Any, state: Any, feasible: Any, round: int, key: int) -> A
 
 @pytest.fixture(autouse=True)
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(base, "PATIENCE", math.inf)
 
 
 def posterior(phi: Numbers, y: Numbers, lam: float, sigma: float) -> tuple[Numbers, Numbers]:
@@ -271,7 +271,7 @@ def test_machine_code_gives_the_same_bits(kind: Any, monkeypatch: pytest.MonkeyP
     phi, feasible = features(30, 4, seed=8), sets.TopK(30, 3)
     played = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(moves, "PATIENCE", patience)
+        monkeypatch.setattr(base, "PATIENCE", patience)
         generator = np.random.default_rng(9)
         policy = kind(phi)
         state = policy.start(Game(30, 3, offset=-1.0), feasible)
@@ -296,7 +296,7 @@ def test_the_experiment_of_wen_et_al(
 
     The published values are read from the figures, of 200 runs each.
     """
-    monkeypatch.setattr(moves, "PATIENCE", 0.0)
+    monkeypatch.setattr(base, "PATIENCE", 0.0)
     generator = np.random.default_rng(12)
     feasible, runs = sets.GridPaths(m), 100
     n_items = feasible.n_items

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from semibandits import errors, moves, policies, rng, sets
-from semibandits.policies import listing
+from semibandits import errors, policies, rng, sets
+from semibandits.policies.solution import base, listing
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet, Game
 
@@ -22,7 +22,7 @@ NO_CONSTANT = [[0], [1], [0, 1]]
 
 @pytest.fixture(autouse=True)
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(base, "PATIENCE", math.inf)
 
 
 def rows(feasible: FeasibleSet) -> tuple[list[list[int]], Numbers]:
@@ -199,7 +199,7 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
     policy = policies.COMBAND(eta=0.05, gamma=0.2)
     played = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(moves, "PATIENCE", patience)
+        monkeypatch.setattr(base, "PATIENCE", patience)
         generator = np.random.default_rng(3)
         state = policy.start(Game(7, 4, offset=-0.3), feasible)
         steps = []
@@ -215,7 +215,7 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less than half of what drawing at random would lose."""
-    monkeypatch.setattr(moves, "PATIENCE", 0.0)
+    monkeypatch.setattr(base, "PATIENCE", 0.0)
     feasible, horizon = sets.Enumerated(OF_ALL_SIZES), 20_000
     means = np.array([0.9, 0.8, 0.9, 0.9, 0.1, 0.2, 0.1])
     listed, matrix = rows(feasible)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import strategies
-from reference import PaperCombUCB1, Solution, value
 from semibandits import Learner, environments, errors, policies, rng, sets
 from semibandits.kernel import compiled
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet
+from support import strategies
+from support.reference import PaperCombUCB1, Solution, value
 
 ROUNDS = 150
 

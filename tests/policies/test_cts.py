@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from many_plays import Numbers, lives, near, play_many, regrets, top_k, two_sets
-from plain_play import agree
 from semibandits import Learner, draws, policies, rng, sets
 from semibandits.testing import check_policy
+from support.many_plays import Numbers, lives, near, play_many, regrets, top_k, two_sets
+from support.plain_play import agree
 
 MANY = 20_000
 cts = policies.CTS()

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import changing
-from changing import plain_regrets
-from many_plays import NOT_POSITIVE, refuses
-from plain_play import agree
 from semibandits import Learner, Problem, environments, errors, policies, sets, simulate
 from semibandits.testing import check_policy
 from semibandits.types import Game, Stats
-from tasks import agree_everywhere, long, task
-from worlds import PROBLEMS
+from support import changing
+from support.changing import plain_regrets
+from support.many_plays import NOT_POSITIVE, refuses
+from support.plain_play import agree
+from support.tasks import agree_everywhere, long, task
+from support.worlds import PROBLEMS
 
 Numbers = NDArray[np.float64]
 Seen = tuple[int, int, float]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from histories import compare, policy_key
 from semibandits import Learner, policies, rng, sets
 from semibandits.policies import EpsilonGreedy
 from semibandits.types import Game
+from support.histories import compare, policy_key
 
 Numbers = NDArray[np.float64]
 

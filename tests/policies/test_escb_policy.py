@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from families import FAMILIES
-from reference import Solution, paths
-from semibandits import Learner, errors, moves, sets
-from semibandits.policies import ESCB, aescb, escb, listing
+from semibandits import Learner, errors, sets
+from semibandits.policies import ESCB
+from semibandits.policies.solution import aescb, base, escb, listing
 from semibandits.types import FeasibleSet, Game, Items
-from strategies import Instance
-from tasks import long
+from support.families import FAMILIES
+from support.reference import Solution, paths
+from support.strategies import Instance
+from support.tasks import long
 
 OFFSETS = [0.0, -1.0, 0.75, -0.4, 20.0]
 """Of weights in [0, 1], of costs, and of other bounds."""
@@ -25,7 +26,7 @@ OFFSETS = [0.0, -1.0, 0.75, -0.4, 20.0]
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(base, "PATIENCE", math.inf)
 
 
 @pytest.fixture
@@ -326,7 +327,7 @@ def test_machine_code_decides_alike(feasible: FeasibleSet, method: Any, monkeypa
     states = hard_states(policy, feasible)
     made = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(moves, "PATIENCE", patience)
+        monkeypatch.setattr(base, "PATIENCE", patience)
         decisions = [policy.choose(state, feasible, 10**6, 0)[0] for state in states]
         learned = [
             policy.learn(state, feasible, 9, items, np.linspace(0.0, 1.0, items.size), None, 0)
@@ -351,7 +352,7 @@ def test_these_states_need_the_program(feasible: FeasibleSet) -> None:
         program.fill(weights, gains, most, *rest)
 
     made = policy.moves(feasible)
-    room = moves.make_room(made, feasible, None)
+    room = base.make_room(made, feasible, None)
     text = aescb._text(fill, program.take, solver.function)
     for state in hard_states(policy, feasible):
         text(state, room.out, room.note, 10**6, 0, made.data, room.work)

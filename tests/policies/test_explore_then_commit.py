@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from histories import GAME, compare
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
 from semibandits.policies import ExploreThenCommit
 from semibandits.types import Game
+from support.histories import GAME, compare
 
 Numbers = NDArray[np.float64]
 

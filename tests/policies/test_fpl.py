@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-import semibandits.moves
-from plain_play import agree
+import semibandits.policies.solution.base
 from semibandits import Learner, errors, policies, problems, rng, sets
-from semibandits.policies.fpl import FPL, FPLState
+from semibandits.policies.solution.fpl import FPL, FPLState
 from semibandits.types import FeasibleSet, Game
+from support.plain_play import agree
 
 Numbers = NDArray[np.float64]
 COSTS, REWARDS = -1.0, 0.0
@@ -24,12 +24,12 @@ COSTS, REWARDS = -1.0, 0.0
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semibandits.moves, "PATIENCE", 0.0)
+    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", 0.0)
 
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semibandits.moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", math.inf)
 
 
 def game(feasible: FeasibleSet, horizon: int = 0, offset: float = COSTS) -> Game:
@@ -270,7 +270,7 @@ def history(policy: FPL, feasible: FeasibleSet, rounds: int, offset: float = COS
 def plain_is_compiled(policy: FPL, feasible: FeasibleSet, monkeypatch: pytest.MonkeyPatch, offset: float) -> None:
     histories = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(semibandits.moves, "PATIENCE", patience)
+        monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", patience)
         histories.append(history(policy, feasible, 50, offset))
     assert histories[0] == histories[1]
 

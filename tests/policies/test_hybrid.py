@@ -10,16 +10,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-import semibandits.moves
-from hulls import draws, game, listed_draws, play_many, saved_goes_on
-from many_plays import near, refuses, top_k
-from plain_play import agree
+import semibandits.policies.solution.base
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets
-from semibandits.policies.hybrid import HYBRID, HybridState
+from semibandits.policies.solution.hybrid import HYBRID, HybridState
 from semibandits.simulation import simulate
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet, Note
-from tasks import long
+from support.hulls import draws, game, listed_draws, play_many, saved_goes_on
+from support.many_plays import near, refuses, top_k
+from support.plain_play import agree
+from support.tasks import long
 
 Numbers = NDArray[np.float64]
 PLAIN = math.inf
@@ -28,7 +28,7 @@ PLAIN = math.inf
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No text is compiled unless a test asks for it."""
-    monkeypatch.setattr(semibandits.moves, "PATIENCE", PLAIN)
+    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", PLAIN)
 
 
 def started(feasible: FeasibleSet, losses: Any, offset: float = 0.0, policy: HYBRID | None = None) -> HybridState:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
-from histories import compare, histories, scores_after
 from semibandits import Learner, Problem, environments, policies, sets, simulate
 from semibandits.kernel import log
 from semibandits.types import Clock, Game, Params
+from support.histories import compare, histories, scores_after
 
 Numbers = NDArray[np.float64]
 

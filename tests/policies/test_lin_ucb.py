@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from semibandits import Learner, errors, moves, policies, sets
+from semibandits import Learner, errors, policies, sets
 from semibandits.kernel import compiled
-from semibandits.policies import full_bandit, listing
+from semibandits.policies.solution import base, full_bandit, listing
 from semibandits.testing import check_policy
 from semibandits.types import Game
 
@@ -22,7 +22,7 @@ OF_ALL_SIZES = [[0, 1, 2], [3, 4], [5], [0, 3, 5], [1, 4, 6], [2, 6]]
 
 @pytest.fixture(autouse=True)
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(base, "PATIENCE", math.inf)
 
 
 def rows(listed: list[list[int]], n_items: int) -> Numbers:
@@ -148,7 +148,7 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
     for policy in (policies.OFUL(noise=0.3), policies.LinUCB(alpha=1.0)):
         played = []
         for patience in (math.inf, 0.0):
-            monkeypatch.setattr(moves, "PATIENCE", patience)
+            monkeypatch.setattr(base, "PATIENCE", patience)
             generator = np.random.default_rng(3)
             state = policy.start(Game(7, 3, offset=-0.5), feasible)
             steps = []

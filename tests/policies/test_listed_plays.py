@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from listed_plays import Numbers, comband, linear, ols_ucb, rows_of
-from plain_play import agree
 from semibandits import Problem, environments, policies, sets
 from semibandits.simulation import simulate
+from support.listed_plays import Numbers, comband, linear, ols_ucb, rows_of
+from support.plain_play import agree
 
 RUNS = 400
 MEANS = [0.9, 0.6, 0.5, 0.2]

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reference import Solution, paths
-from semibandits import errors, moves, sets
-from semibandits.policies import ESCB, OLSUCB, listing, ols_ucb
+from semibandits import errors, sets
+from semibandits.policies import ESCB, OLSUCB
+from semibandits.policies.solution import base, listing, ols_ucb
 from semibandits.types import FeasibleSet, Game
+from support.reference import Solution, paths
 
 Numbers = NDArray[np.float64]
 History = list[tuple[list[int], list[float]]]
@@ -28,7 +29,7 @@ SETS: dict[str, tuple[FeasibleSet, list[Solution]]] = {
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(base, "PATIENCE", math.inf)
 
 
 def exploration(t: int, k: int, lam: float) -> float:
@@ -200,7 +201,7 @@ def test_machine_code_decides_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     gammas = [random_gamma(n, generator) if case % 2 else None for case in range(20)]
     made = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(moves, "PATIENCE", patience)
+        monkeypatch.setattr(base, "PATIENCE", patience)
         run = []
         for history, gamma in zip(histories, gammas, strict=True):
             policy = OLSUCB(gamma, width=0.1)

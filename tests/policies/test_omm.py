@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from histories import GAME, MEANS, PAIRS, histories, scores_after
-from plain_play import agree, play
 from semibandits import Learner, environments, errors, policies, problems, rng, sets, simulate
 from semibandits.types import FeasibleSet
+from support.histories import GAME, MEANS, PAIRS, histories, scores_after
+from support.plain_play import agree, play
 
 Numbers = NDArray[np.float64]
 

@@ -10,17 +10,17 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-import semibandits.moves
-from hulls import draws, game, listed_draws, play_many, saved_goes_on
-from many_plays import NOT_POSITIVE, refuses, top_k
-from plain_play import agree
+import semibandits.policies.solution.base
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets
-from semibandits.policies import osmd, polytope
-from semibandits.policies.osmd import OSMD, OSMDState, Regulariser
+from semibandits.policies.solution import osmd, polytope
+from semibandits.policies.solution.osmd import OSMD, OSMDState, Regulariser
 from semibandits.simulation import simulate
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet
-from tasks import long
+from support.hulls import draws, game, listed_draws, play_many, saved_goes_on
+from support.many_plays import NOT_POSITIVE, refuses, top_k
+from support.plain_play import agree
+from support.tasks import long
 
 Numbers = NDArray[np.float64]
 KINDS: list[Regulariser] = ["entropy", "inf"]
@@ -29,7 +29,7 @@ KINDS: list[Regulariser] = ["entropy", "inf"]
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No text is compiled unless a test asks for it."""
-    monkeypatch.setattr(semibandits.moves, "PATIENCE", math.inf)
+    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", math.inf)
 
 
 def started(policy: OSMD, feasible: FeasibleSet, offset: float = 0.0) -> OSMDState:

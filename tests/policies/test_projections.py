@@ -13,13 +13,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from hulls import starts
 from semibandits import problems, rng, sets
-from semibandits.policies import polytope, quota_projection, sampling
-from semibandits.policies.losses import Loss, loss_scale, same_size
-from semibandits.policies.quota_projection import entropy_in_group, grouped, hybrid_in_group, inf_in_group, quotas_of
-from semibandits.structure import ALWAYS, NEVER
-from semibandits.types import FeasibleSet, Game
+from semibandits.policies.solution import polytope, quota_projection, sampling
+from semibandits.policies.solution.losses import Loss, loss_scale, same_size
+from semibandits.policies.solution.quota_projection import (
+    entropy_in_group,
+    grouped,
+    hybrid_in_group,
+    inf_in_group,
+    quotas_of,
+)
+from semibandits.types import ALWAYS, NEVER, FeasibleSet, Game
+from support.hulls import starts
 
 Numbers = NDArray[np.float64]
 KINDS = ["entropy", "inf", "hybrid"]

@@ -27,11 +27,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from listed_plays import combucb1
-from many_plays import near
-from plain_play import agree
 from semibandits import Problem, environments, policies, sets
 from semibandits.simulation import simulate
+from support.listed_plays import combucb1
+from support.many_plays import near
+from support.plain_play import agree
 
 Numbers = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import pytest
 
 from semibandits import IndexPolicy, Learner, Policy, Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.policies.catalogue import CATALOGUE
-from worlds import PROBLEMS
+from support.worlds import PROBLEMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "choosing.md"
 ALL = [

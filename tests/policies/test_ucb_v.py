@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from histories import compare, histories, scores_after
 from semibandits import Learner, policies, sets
 from semibandits.types import Game
+from support.histories import compare, histories, scores_after
 
 Numbers = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from semibandits import Problem, environments, sets
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
 from semibandits.kernel import compiled
-from semibandits.sets.built_in import LiveOracle
-from semibandits.sets.program import Program
+from semibandits.sets.base import WarmOracle
+from semibandits.sets.programs.program import Program
 from semibandits.types import FeasibleSet, Weights, total
 
 SHAPES = [(1, 1), (1, 6), (6, 1), (7, 7), (5, 9), (9, 5), (16, 16), (23, 31), (40, 40), (8, 64)]
@@ -82,7 +82,7 @@ def test_large_and_compiled() -> None:
         matrix = matrix_of(feasible, w)
         best = matrix[linear_sum_assignment(matrix, maximize=True)].sum()
         assert total(w, out) == pytest.approx(best, rel=1e-9, abs=1e-12 * np.abs(w).max())
-    assert LiveOracle(solver, 150)._plain(w).tolist() == out.tolist()
+    assert WarmOracle(solver, 150)._plain(w).tolist() == out.tolist()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (5, 9), (12, 7)])

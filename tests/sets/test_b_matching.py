@@ -11,8 +11,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from semibandits import Problem, environments, sets
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.kernel import compiled
-from semibandits.sets.built_in import LiveOracle
-from semibandits.sets.program import Program
+from semibandits.sets.base import WarmOracle
+from semibandits.sets.programs.program import Program
 from semibandits.types import FeasibleSet, Weights, total
 
 
@@ -132,7 +132,7 @@ def test_large_and_compiled(optional: bool) -> None:
         items = out[: code(w, out, solver.data, numbers, integers)]
         assert feasible.contains(items)
         assert total(w, items) == flow_value(feasible, w.astype(int).tolist())
-        assert LiveOracle(solver, 180)._plain(w).tolist() == items.tolist()
+        assert WarmOracle(solver, 180)._plain(w).tolist() == items.tolist()
 
 
 def test_which_side_is_filled() -> None:

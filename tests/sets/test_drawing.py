@@ -15,10 +15,11 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from families import FAMILIES
 from semibandits import errors, sets
-from semibandits.sets import curves, drawing, drawing_graphs, layout
-from semibandits.sets.built_in import BuiltIn
+from semibandits.plotting import curves, graphs, layout
+from semibandits.plotting import sets as drawing
+from semibandits.sets.base import BuiltIn
+from support.families import FAMILIES
 
 DAG = sets.DagPaths(
     [("s", "a"), ("s", "a"), ("s", "b"), ("a", "b"), ("b", "t"), ("s", "t"), ("a", "t"), ("b", "t")], "s", "t"
@@ -112,7 +113,7 @@ def test_huge_graphs() -> None:
     assert len(edges(ax, "chosen").get_segments()) == 50
     assert not len(edges(ax, "others").get_segments())
     render(grid.draw())
-    wide = [(i, i + 1) for i in range(drawing_graphs.MOST_NODES)]
+    wide = [(i, i + 1) for i in range(graphs.MOST_NODES)]
     render(sets.GraphicMatroid(wide).draw())
     render(sets.GraphicMatroid(wide).draw([0, 7]))
 

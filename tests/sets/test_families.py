@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import strategies
-from families import FAMILIES
-from reference import Solution, best_value, best_with_each, restricted, value
-from semibandits.digest import digest
+from semibandits._util.fingerprint.digest import digest
 from semibandits.errors import EmptyFeasibleSet
 from semibandits.kernel import compiled
-from semibandits.sets import Knapsack, Product, built_in
+from semibandits.sets import Knapsack, Product
+from semibandits.sets import base as sets_base
 from semibandits.testing import check_set
 from semibandits.types import FeasibleSet
-from tasks import long
+from support import strategies
+from support.families import FAMILIES
+from support.reference import Solution, best_value, best_with_each, restricted, value
+from support.tasks import long
 
 families = pytest.mark.parametrize("family", FAMILIES)
 HEAVY = {"Product", "Product of products"}
@@ -163,7 +164,7 @@ def test_contains_exactly_the_solutions(family: str, data: st.DataObject) -> Non
 def test_one_text_plain_and_compiled(family: str, data: st.DataObject) -> None:
     """Machine code answers as plain Python does, ties included, whatever was asked before."""
     feasible, _ = data.draw(FAMILIES[family])
-    solver = feasible.solver() if isinstance(feasible, built_in.Solved | Knapsack) else None
+    solver = feasible.solver() if isinstance(feasible, sets_base.Solved | Knapsack) else None
     if solver is None:
         return
     code = compiled(solver.function)
@@ -172,7 +173,7 @@ def test_one_text_plain_and_compiled(family: str, data: st.DataObject) -> None:
         weights = np.array(data.draw(strategies.weights(feasible)))
         out = np.full(feasible.max_size, -1)
         size = code(weights, out, solver.data, numbers, integers)
-        fresh = built_in.LiveOracle(solver, feasible.max_size)._plain(weights)
+        fresh = sets_base.WarmOracle(solver, feasible.max_size)._plain(weights)
         assert out[:size].tolist() == fresh.tolist() == feasible.argmax(weights).tolist()
 
 

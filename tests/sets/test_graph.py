@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from semibandits import errors, sets
-from semibandits.sets.graph import Graph, read_graph
+from semibandits.sets.graphs.reading import Graph, read_graph
 
 EDGES = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b")]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference import Solution, best_value, best_with_each, subsets, value
 from semibandits import errors, sets
 from semibandits.types import FeasibleSet
+from support.reference import Solution, best_value, best_with_each, subsets, value
 
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]
 CHAIN = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t"), ("s", "t"), ("b", "a")]

@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from semibandits import Problem, environments, errors, sets
 from semibandits.kernel import compiled
-from semibandits.sets import greedy
-from semibandits.sets.built_in import LiveOracle, Solved
+from semibandits.sets.base import Solved, WarmOracle
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.program import Program
+from semibandits.sets.oracles import greedy
+from semibandits.sets.programs.program import Program
 from semibandits.types import FeasibleSet, total
 
 Edges = list[tuple[int, int]]
@@ -68,7 +68,7 @@ def test_trees_whatever_was_asked_before(nodes: int, edges: int, bases: bool) ->
     graph = random_graph(nodes, edges, nodes)
     feasible = sets.GraphicMatroid(graph, bases=bases)
     solver = feasible.solver()
-    live, code = LiveOracle(solver, feasible.max_size), compiled(solver.function)
+    live, code = WarmOracle(solver, feasible.max_size), compiled(solver.function)
     numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
     out = np.zeros(feasible.max_size, dtype=np.int64)
     states = set()
@@ -88,7 +88,7 @@ def test_a_merge_sort_takes_over_where_splitting_goes_too_deep(deep: int, monkey
     monkeypatch.setattr(greedy, "REST", 2)
     graph = random_graph(60, 300, 1)
     feasible = sets.GraphicMatroid(graph)
-    live = LiveOracle(feasible.solver(), feasible.max_size)
+    live = WarmOracle(feasible.solver(), feasible.max_size)
     for w in weights_of_all_kinds(300, 1)[:30]:
         assert live._plain(w).tolist() == kruskal(graph, w)
 

@@ -16,10 +16,10 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from semibandits import Problem, environments, errors, sets
-from semibandits.digest import digest
-from semibandits.sets import highs
-from semibandits.sets.highs import proven
-from semibandits.sets.program import Program
+from semibandits._util.fingerprint.digest import digest
+from semibandits.sets.programs import highs
+from semibandits.sets.programs.highs import proven
+from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Weights
 
 generator = np.random.default_rng

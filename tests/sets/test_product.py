@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-import strategies
-from families import FAMILIES
-from families.combined import Listed
 from semibandits import Learner, Problem, environments, errors, policies, sets, simulate
 from semibandits.kernel import compiled
-from semibandits.sets.built_in import BuiltIn, Solved
-from semibandits.sets.program import Program
-from semibandits.simulation.engine import Engine
+from semibandits.sets.base import BuiltIn, Solved
+from semibandits.sets.programs.program import Program
+from semibandits.simulation.engines.lanes_engine import Engine
 from semibandits.types import Arrays, FeasibleSet, Items, Solver
-from tasks import long, policy, task
+from support import strategies
+from support.families import FAMILIES
+from support.families.combined import Listed
+from support.tasks import long, policy, task
 
 TRIPLE = sets.Product(sets.TopK(3, 1), sets.Enumerated([[0, 1], []]), sets.GridPaths(1))
 

@@ -16,12 +16,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-import strategies
-from families.graphs import paths, simple_paths
-from reference import Solution, best_value, best_with_each, restricted, value
 from semibandits import Learner, Problem, environments, errors, policies, sets
-from semibandits.sets import simple_paths as search
-from semibandits.sets.program import Program
+from semibandits.sets.graphs import simple_paths as search
+from semibandits.sets.programs.program import Program
+from support import strategies
+from support.families.graphs import paths, simple_paths
+from support.reference import Solution, best_value, best_with_each, restricted, value
 
 Edges = list[tuple[int, int]]
 DIAMOND = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]

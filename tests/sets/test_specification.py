@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import strategies
-from families import FAMILIES
 from semibandits import errors, sets
 from semibandits.sets import from_spec
-from semibandits.sets.built_in import BuiltIn
+from semibandits.sets.base import BuiltIn
 from semibandits.sets.specification import to_spec
 from semibandits.types import FeasibleSet
+from support import strategies
+from support.families import FAMILIES
 
 CODE = {"Oracle", "Matroid", "Product with users' blocks"}
 """Families that hold a user's functions."""

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-import strategies
-from reference import subsets, value
 from semibandits import sets
+from support import strategies
+from support.reference import subsets, value
 
 
 @given(st.data())

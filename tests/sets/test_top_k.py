@@ -5,7 +5,8 @@ import pytest
 
 from semibandits import Problem, environments, errors, sets
 from semibandits.kernel import compiled
-from semibandits.sets import built_in, top_k_single
+from semibandits.sets import base as sets_base
+from semibandits.sets.oracles import top_k
 from semibandits.types import total
 
 
@@ -28,7 +29,7 @@ def weights_of_all_kinds(n_items: int, seed: int) -> list[np.ndarray]:
     found += [np.zeros(n_items), np.ones(n_items), -np.ones(n_items), np.round(rng.random(n_items))]
     rising = np.arange(n_items) / 7.0
     misleading = rng.normal(size=n_items)
-    misleading[:: max(1, n_items // top_k_single.SAMPLE)] += 20.0  # all of a sample is heavier than the rest
+    misleading[:: max(1, n_items // top_k.SAMPLE)] += 20.0  # all of a sample is heavier than the rest
     return [*found, rising, -rising, np.abs(rising - 20.0), misleading - 5.0, np.full(n_items, -0.0)]
 
 
@@ -43,7 +44,7 @@ def test_both_texts_take_the_largest(n_items: int, k: int, restricted: bool, bas
         out = [1] if k < n_items else []
         feasible = feasible.restrict(include=[0, n_items - 1], exclude=out)
     solver = feasible.single()
-    code, plain = compiled(solver.function), built_in.LiveOracle(solver, feasible.max_size)
+    code, plain = compiled(solver.function), sets_base.WarmOracle(solver, feasible.max_size)
     numbers, integers = np.zeros(solver.numbers), np.zeros(solver.integers, dtype=np.int64)
     room = np.zeros(feasible.max_size, dtype=np.int64)
     for w in weights_of_all_kinds(n_items, n_items + k):
@@ -60,11 +61,11 @@ def test_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Live, NumPy selects until that has cost more than compiling may."""
     feasible = sets.TopK(500, 20)
     spent: dict[object, float] = {}
-    monkeypatch.setattr(built_in.LiveOracle, "_spent", spent)
+    monkeypatch.setattr(sets_base.WarmOracle, "_spent", spent)
     rng = np.random.default_rng(0)
     feasible.argmax(rng.random(500))
-    assert 0.0 < spent[feasible.single().function] < built_in.PATIENCE
-    monkeypatch.setattr(built_in, "PATIENCE", 0.0)
+    assert 0.0 < spent[feasible.single().function] < sets_base.PATIENCE
+    monkeypatch.setattr(sets_base, "PATIENCE", 0.0)
     feasible.argmax(rng.random(500))  # in both ways
     before = spent[feasible.single().function]
     for w in rng.random((20, 500)):
@@ -78,7 +79,7 @@ def test_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("patience", [0.0, 1e9])
 def test_a_million_items(patience: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(built_in, "PATIENCE", patience)
+    monkeypatch.setattr(sets_base, "PATIENCE", patience)
     rng = np.random.default_rng(1)
     feasible = sets.TopK(1_000_000, 100)
     for part in (feasible, feasible.restrict(include=[7], exclude=range(500_000, 500_100))):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import Solution, paths, restricted, value
 from semibandits import errors, sets
 from semibandits.kernel import compiled
 from semibandits.types import FeasibleSet
-from strategies import Instance, dag_paths, grid_paths, k_paths, top_k
+from support.reference import Solution, paths, restricted, value
+from support.strategies import Instance, dag_paths, grid_paths, k_paths, top_k
 
 FAMILIES = {"TopK": top_k(), "DagPaths": dag_paths(), "GridPaths": grid_paths(), "KPaths": k_paths()}
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
 from semibandits.types import Policy
-from tasks import agree_everywhere, chosen, learned, long, task
-from wide import BANDIT, LIVE, TUNED, WIDE_PROBLEMS, Lottery, Sums
-from worlds import CROOKED, LISTED
+from support.tasks import agree_everywhere, chosen, learned, long, task
+from support.wide import BANDIT, LIVE, TUNED, WIDE_PROBLEMS, Lottery, Sums
+from support.worlds import CROOKED, LISTED
 
 TOP = sets.TopK(5, 2)
 LIVING = [name for name in LIVE if name in BANDIT]
@@ -253,7 +253,7 @@ def test_all_three_decide_alike(policy: str, name: str) -> None:
 @pytest.mark.parametrize("name", WIDE_PROBLEMS)
 def test_a_learner_with_the_same_seed_is_run_0(name: str) -> None:
     """In both kinds of feedback, by the plain loop; a user's policy too."""
-    from semibandits.simulation.work import play_with
+    from semibandits.simulation.schedule import play_with
 
     problem = WIDE_PROBLEMS[name]
     for feedback in ("semi", "bandit"):

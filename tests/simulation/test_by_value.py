@@ -13,7 +13,7 @@ import pytest
 
 import semibandits as sb
 from semibandits.errors import Unsupported
-from semibandits.simulation import by_value, work
+from semibandits.simulation import by_value, schedule
 from semibandits.simulation.parcel import Parcel, opened
 
 NAMES = ("byv_solver", "byv_helpers", "byv_package", "byv_package.inner")
@@ -167,7 +167,7 @@ def test_what_a_module_holds_now_is_played_in_processes_too(monkeypatch: pytest.
     )
     monkeypatch.syspath_prepend(tmp_path)
     moving = __import__("byv_moving")
-    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    monkeypatch.setattr(schedule, "FEW_SECONDS", 0.0)
     problem = sb.Problem(sb.sets.Oracle(moving.best, n_items=3, max_size=1), sb.environments.Bernoulli([0.2, 0.5, 0.9]))
     moving.SCALE = np.array([3.0, 1.0, 1.0])
     options: dict[str, Any] = {"horizon": 30, "runs": 2, "seed": 0}

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from clusters import Cluster, slow_problem, until
 from semibandits.errors import WorkerDied
+from support.clusters import Cluster, slow_problem, until
 
 
 class Counting(Executor):

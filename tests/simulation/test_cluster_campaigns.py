@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from clusters import Cluster, slow_problem, until
 from semibandits.errors import ExecutorFailed
+from support.clusters import Cluster, slow_problem, until
 
 pytestmark = [
     pytest.mark.long,

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, errors, sets, simulate
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.parts import Cannot
+from semibandits.simulation.engines.base import NotCompilable
+from semibandits.simulation.engines.lanes_engine import Engine
 from semibandits.types import Clock, Params, Scalar, Stats
-from tasks import mean, policy, task, ucb
-from worlds import PROBLEMS, Steps, Sum
+from support.tasks import mean, policy, task, ucb
+from support.worlds import PROBLEMS, Steps, Sum
 
 
 class Pythonic(Sum):
@@ -104,13 +104,13 @@ def test_exceptions_in_machine_code_name_run_and_round() -> None:
 def test_overrides_on_the_object_count() -> None:
     one = sets.TopK(6, 2)
     one.argmax = lambda weights: np.array([0, 1])  # type: ignore[method-assign]
-    with pytest.raises(Cannot, match="no oracle"):
+    with pytest.raises(NotCompilable, match="no oracle"):
         Engine(task(Problem(one, environments.Bernoulli([0.5] * 6))))
     mine = policy()
     mine.score = mean  # type: ignore[method-assign]
-    with pytest.raises(Cannot, match=r"a score\(\) of its own"):
+    with pytest.raises(NotCompilable, match=r"a score\(\) of its own"):
         Engine(task(PROBLEMS["small top-k"], mine))
     world = Steps([0.5] * 9)
     world.tables = (world.means.astype(np.float32), world.tables[1])
-    with pytest.raises(Cannot, match="table of float32"):
+    with pytest.raises(NotCompilable, match="table of float32"):
         Engine(task(Problem(sets.TopK(9, 3), world)))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate, theory
-from semibandits.simulation import comparator, loop
-from semibandits.simulation.engine import Engine
+from semibandits.simulation import comparator
+from semibandits.simulation.engines import plain as loop
+from semibandits.simulation.engines.lanes_engine import Engine
 from semibandits.types import Arrays, Environment, Scalar, Weights, total
-from tasks import chosen, learned, long, same, task, ucb
+from support.tasks import chosen, learned, long, same, task, ucb
 
 SOLUTIONS = [[0, 1], [2], [1, 3], [0, 2, 3], [4]]
 STARTS = [1, 60, 61, 200, 260]

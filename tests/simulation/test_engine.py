@@ -6,18 +6,18 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from measured import below_every_bound
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.kernel import where
 from semibandits.rng import uniform
-from semibandits.simulation import parts
-from semibandits.simulation.engine import Engine
+from semibandits.simulation.engines import base
+from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.watch import Fault
+from semibandits.simulation.schedule import play_with
 from semibandits.simulation.task import Outcome
-from semibandits.simulation.watch import Fault
-from semibandits.simulation.work import play_with
 from semibandits.types import Clock, IndexPolicy, Params, Scalar, Stats
-from tasks import agree_everywhere, chosen, learned, long, policy, same, task
-from worlds import PROBLEMS, Sum, Window, Wobbling
+from support.measured import below_every_bound
+from support.tasks import agree_everywhere, chosen, learned, long, policy, same, task
+from support.worlds import PROBLEMS, Sum, Window, Wobbling
 
 ALIKE = {
     "K-path",
@@ -278,7 +278,7 @@ def test_an_oracle_may_write_too_far() -> None:
 def test_a_long_record_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     one = task(PROBLEMS["grid"], horizon=300)
     whole = Engine(one).play(0, 3)
-    monkeypatch.setattr(parts, "TRACE_CELLS", 32 * 6 * 7)  # seven rounds at a time
+    monkeypatch.setattr(base, "TRACE_CELLS", 32 * 6 * 7)  # seven rounds at a time
     pieces = Engine(one).play(0, 3)
     assert whole is not None
     assert pieces is not None

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from results import ARRAYS, FACTS, assert_same, make
 from semibandits import SimulationResult, errors
 from semibandits.simulation import frames
+from support.results import ARRAYS, FACTS, assert_same, make
 
 
 def test_frames() -> None:

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import reference
-from families.budgets import fits
-from families.graphs import simple_paths
-from families.matroids import is_forest, solutions
-from families.pairs import matchings
-from measured import below_every_bound
-from reference import Solution, subsets
 from semibandits import Problem, environments, policies, sets, simulate
 from semibandits.types import FeasibleSet, Sense
-from tasks import long
+from support import reference
+from support.families.budgets import fits
+from support.families.graphs import simple_paths
+from support.families.matroids import is_forest, solutions
+from support.families.pairs import matchings
+from support.measured import below_every_bound
+from support.reference import Solution, subsets
+from support.tasks import long
 
 HORIZON, RUNS, MORE_RUNS = 400, 120, 2000
 SLOW_HORIZON, SLOW_RUNS = 150, 30

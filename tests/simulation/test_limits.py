@@ -7,8 +7,8 @@ import pytest
 
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.simulation import comparator
-from semibandits.simulation.engine import Engine
-from semibandits.simulation.parts import Cannot
+from semibandits.simulation.engines.base import NotCompilable
+from semibandits.simulation.engines.lanes_engine import Engine
 from semibandits.simulation.simulate import check_memory
 from semibandits.simulation.task import Task
 from semibandits.types import Environment
@@ -20,7 +20,7 @@ ucb = policies.CombUCB1()
 @pytest.fixture(autouse=True)
 def _sixteen(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process may use 16 GiB."""
-    monkeypatch.setattr("semibandits.sizes.memory", lambda: 2**34)
+    monkeypatch.setattr("semibandits._util.resources.memory", lambda: 2**34)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_best_solutions_that_change_in_every_round_are_counted(monkeypatch: pyte
         def means(self, round: int) -> Any:  # type: ignore[override]
             return np.array([round % 2, (round + 1) % 2], dtype=np.float64)
 
-    monkeypatch.setattr("semibandits.sizes.memory", lambda: 2**20)
-    monkeypatch.setattr("semibandits.sizes.ALWAYS", 0)
+    monkeypatch.setattr("semibandits._util.resources.memory", lambda: 2**20)
+    monkeypatch.setattr("semibandits._util.resources.ALWAYS", 0)
     monkeypatch.setattr(comparator, "MANY", 1 << 10)
     problem = Problem(sets.TopK(2, 1), Turning())
     with pytest.raises(errors.BadArgument, match=r"the best solutions of [0-9,]+ rounds take more than 0 GiB"):
@@ -99,8 +99,8 @@ def test_best_solutions_that_change_in_every_round_are_counted(monkeypatch: pyte
 def test_what_32_runs_side_by_side_need_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Task(grid, ucb, 50, 0, np.array([50]), "expected", "error", frozenset())
     assert 2**10 < Engine(task).room < 2**20
-    monkeypatch.setattr("semibandits.simulation.engine.memory", lambda: 1000)
-    with pytest.raises(Cannot, match="32 runs side by side take"):
+    monkeypatch.setattr("semibandits.simulation.engines.lanes_engine.memory", lambda: 1000)
+    with pytest.raises(NotCompilable, match="32 runs side by side take"):
         Engine(task)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import misdeeds
-from misdeeds import MISDEEDS
 from semibandits import Problem, environments, policies, simulate
 from semibandits.types import Arrays, Solver
-from tasks import long
-from worlds import Window
+from support import misdeeds
+from support.misdeeds import MISDEEDS
+from support.tasks import long
+from support.worlds import Window
 
 OPEN_ANSWERS = ("too large", "far too large", "negative", "twice", "not feasible", "minus one")
 PLAIN = {
@@ -35,7 +35,7 @@ Campaign = Callable[[str, list[str]], None]
 
 def in_a_child(kind: str, some: tuple[str, ...]) -> list[str]:
     """What broke, the child itself perhaps."""
-    tests = Path(misdeeds.__file__).parent
+    tests = Path(misdeeds.__file__).parents[1]
     paths = os.pathsep.join([str(tests), *filter(None, sys.path)])
     child = subprocess.run(
         [sys.executable, misdeeds.__file__, kind, "compiled", *some],

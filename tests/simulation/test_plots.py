@@ -14,9 +14,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from scipy import stats
 
-from results import FACTS, PAPER, make
 from semibandits import errors
 from semibandits.theory import kveton2015, tight
+from support.results import FACTS, PAPER, make
 
 
 def render(ax: Axes) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from semibandits import Learner, Problem, errors, policies, simulate
 from semibandits.types import IndexPolicy
-from tasks import EVERYTHING, agree_everywhere, long, task
-from worlds import PROBLEMS
+from support.tasks import EVERYTHING, agree_everywhere, long, task
+from support.worlds import PROBLEMS
 
 HORIZON = 300
 

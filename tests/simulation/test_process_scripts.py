@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from watching import nothing_is_left_behind, running, soon  # noqa: F401 (a fixture)
+from support.watching import nothing_is_left_behind, running, soon  # noqa: F401 (a fixture)
 
 SCRIPT = """
 import os
@@ -120,7 +120,7 @@ def test_workers_end_with_their_parent(number: int) -> None:
 
 def test_a_pool_that_was_never_shut_down() -> None:
     script = (
-        "import time\nfrom semibandits.simulation.processes import Processes\n"
+        "import time\nfrom semibandits.simulation.engines.pool import Processes\n"
         "pool = Processes(2)\nprint(pool.submit(abs, -3).result())\npool.submit(time.sleep, 0.2)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20, check=True)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from semibandits.errors import BadArgument, WorkerDied
-from semibandits.simulation import processes
-from semibandits.simulation.processes import Processes
-from watching import nothing_is_left_behind, running, soon  # noqa: F401 (a fixture)
+from semibandits.simulation.engines import pool as processes
+from semibandits.simulation.engines.pool import Processes
+from support.watching import nothing_is_left_behind, running, soon  # noqa: F401 (a fixture)
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from misdeeds import EachPairs, LanePairs
 from semibandits import Problem, environments, policies, sets
+from semibandits.simulation.schedule import engine_of, play_with
 from semibandits.simulation.task import Outcome, Task
-from semibandits.simulation.work import engine_of, play_with
 from semibandits.types import Environment, FeasibleSet
-from tasks import EVERYTHING, long
-from worlds import Steps, Sum, Window, Wobbling
+from support.misdeeds import EachPairs, LanePairs
+from support.tasks import EVERYTHING, long
+from support.worlds import Steps, Sum, Window, Wobbling
 
 Random = np.random.Generator
 HORIZON = 80

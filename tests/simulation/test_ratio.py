@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from measured import below_every_bound
 from semibandits import Problem, environments, errors, policies, sets, simulate
 from semibandits.types import Items
+from support.measured import below_every_bound
 
 COSTS = np.array([4, 3, 3, 2, 5, 1])
 MEANS = [0.9, 0.6, 0.6, 0.35, 0.5, 0.1]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semibandits import Learner, Problem, environments, errors, policies, sets, theory
-from semibandits.experiments import lemma_1
+from semibandits.experiments.paper import lemma_1
 from semibandits.simulation import simulate
 from semibandits.simulation.store import Store
 from semibandits.testing import check_environment

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from semibandits import Problem, SimulationResult, environments, policies, rng, sets, simulate
+from semibandits.simulation.schedule import engine_of, play_with
 from semibandits.simulation.task import Outcome, Task
-from semibandits.simulation.work import engine_of, play_with
-from tasks import EVERYTHING, long, same, task
-from wide import WIDE_PROBLEMS
-from worlds import PROBLEMS
+from support.tasks import EVERYTHING, long, same, task
+from support.wide import WIDE_PROBLEMS
+from support.worlds import PROBLEMS
 
 ucb = policies.CombUCB1()
 TWO: Any = ("counts", "sums")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from results import make
 from semibandits import IndexPolicy, SimulationResult, errors, policies, problems, simulate
+from support.results import make
 
 
 def test_defaults() -> None:

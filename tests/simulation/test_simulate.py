@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reference import PaperCombUCB1, paths, value
 from semibandits import Learner, Problem, environments, errors, policies, problems, rng, sets, simulate
-from semibandits.simulation import work
+from semibandits.simulation import schedule
 from semibandits.types import IndexPolicy
-from tasks import EVERYTHING
+from support.reference import PaperCombUCB1, paths, value
+from support.tasks import EVERYTHING
 
 grid = problems.grid_path(2, 0.4)
 ucb = policies.CombUCB1()
@@ -249,7 +249,7 @@ def test_errors_name_run_and_round(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(errors.OracleFailed, match=r"run 1, round 58: the solver raised ZeroDivisionError") as caught:
         simulate(problem, ucb, horizon=100, runs=3, seed=0, threads=1)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    monkeypatch.setattr(schedule, "FEW_SECONDS", 0.0)
     problem = Problem(sets.Oracle(Stumbling(9 + 2 + 57), 3, 1), coins)  # two more to see how long it takes
     with pytest.raises(errors.OracleFailed, match=r"run \d, round 58: .*ZeroDivisionError"):
         simulate(problem, ucb, horizon=100, runs=3, seed=0, threads=2)
@@ -267,7 +267,7 @@ def test_plain_work_is_spread_over_processes_where_it_can_be_sent(monkeypatch: p
     options: dict[str, object] = {"horizon": 100, "runs": 4, "seed": 0, "threads": 2, "record": EVERYTHING}
     here = simulate(free, ucb, **options)  # type: ignore[arg-type]
     assert here.engine.endswith("in one process")
-    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    monkeypatch.setattr(schedule, "FEW_SECONDS", 0.0)
     spread = simulate(free, ucb, **options)  # type: ignore[arg-type]
     assert spread.engine.endswith("in 2 processes")
     stuck = simulate(Problem(sets.Oracle(locked, 3, 1), coins), ucb, **options)  # type: ignore[arg-type]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
-from semibandits.simulation import work
-from semibandits.simulation.solo_engine import SoloEngine
+from semibandits.simulation import schedule
+from semibandits.simulation.engines.single_engine import SoloEngine
 from semibandits.simulation.task import Task
 from semibandits.types import Environment, FeasibleSet, Items, Note, Policy, State
-from tasks import EVERYTHING, agree_everywhere, chosen, learned, long, same, task
-from wide import BANDIT, LIVE, TUNED, WIDE_PROBLEMS, Lottery, Sums
-from worlds import LISTED
+from support.tasks import EVERYTHING, agree_everywhere, chosen, learned, long, same, task
+from support.wide import BANDIT, LIVE, TUNED, WIDE_PROBLEMS, Lottery, Sums
+from support.worlds import LISTED
 
 HORIZON = 150
 SOON = (("FPL", "costs"), ("COMBAND", "rewards"))
@@ -44,7 +44,7 @@ def test_all_three_decide_alike(policy: str, name: str) -> None:
         with pytest.raises(errors.Unsupported, match="has no text for the compiler on"):
             simulate(problem, on(policy, problem), horizon=9, runs=1, seed=7, uncovered="ignore", engine="compiled")
         one = task(problem, on(policy, problem), horizon=HORIZON)
-        outcome = work.play_with(None, one, 0, 1)
+        outcome = schedule.play_with(None, one, 0, 1)
         assert one.policy.needs_horizon or chosen(outcome) == learned(one)
 
 
@@ -184,12 +184,12 @@ def test_runs_can_be_played_in_any_blocks() -> None:
 
 
 def test_chunks_of_rounds_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    from semibandits.simulation import parts
+    from semibandits.simulation.engines import base
 
     one = task(WIDE_PROBLEMS["costs"], policies.FPL(eta=0.1), horizon=HORIZON)
     whole = SoloEngine(one).play(0, 2)
     assert whole is not None
-    monkeypatch.setattr(parts, "TRACE_CELLS", 7)
+    monkeypatch.setattr(base, "TRACE_CELLS", 7)
     ticks: list[int] = []
     cut = SoloEngine(one).play(0, 2, ticks.append)
     assert cut is not None
@@ -228,13 +228,13 @@ def test_records() -> None:
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
-    original: Callable[..., Any] = work.play_with
+    original: Callable[..., Any] = schedule.play_with
 
     def play_with(engine: Any, one: Task, first: int, runs: int, *rest: Any) -> Any:
         seen.extend(range(first, first + runs))
         return original(engine, one, first, runs, *rest)
 
-    monkeypatch.setattr(work, "play_with", play_with)
+    monkeypatch.setattr(schedule, "play_with", play_with)
     return seen
 
 
@@ -292,7 +292,7 @@ def test_a_users_policy_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     entrants = [Lottery(), Local(), Sums()]
     here = simulate(problem, entrants, threads=2, **options)
     assert here.engine.endswith("in one process")
-    monkeypatch.setattr(work, "FEW_SECONDS", 0.0)
+    monkeypatch.setattr(schedule, "FEW_SECONDS", 0.0)
     spread = simulate(problem, entrants, threads=2, **options)
     assert spread.engine.endswith("in 2 processes")
     for name in ("regret", "counts", "sums", "solutions"):
@@ -304,7 +304,7 @@ def test_the_engine_says_why_it_does_not_compile(monkeypatch: pytest.MonkeyPatch
     options: Any = {"horizon": 20, "runs": 1, "seed": 0, "threads": 1}
     few = simulate(problem, policies.ESCB(), horizon=10, runs=1, seed=0)
     assert few.engine == "plain loop: 10 rounds are too few to compile for, in one process"
-    monkeypatch.setattr(work, "FEW_ROUNDS", 0)
+    monkeypatch.setattr(schedule, "FEW_ROUNDS", 0)
     assert simulate(problem, Lottery(), **options).engine.startswith("plain loop: Lottery() is not written as moves")
     top = sets.TopK(4, 2)
     called = Problem(sets.Oracle(top.argmax, 4, 2), environments.Bernoulli([0.2, 0.4, 0.6, 0.8]))

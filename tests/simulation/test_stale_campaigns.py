@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import users_project
 from semibandits import environments, policies, sets, simulate
-from semibandits.digest import fingerprint
+from semibandits._util.fingerprint.digest import fingerprint
 from semibandits.problem import Problem
+from support import users_project
 
 HEAD = "import functools\nimport json\nfrom pathlib import Path\n\nimport numpy as np\n\nHERE = Path(__file__).parent\n"
 MODULES = ("alpha", "beta", "gamma", "plan")

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import users_project
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
-from semibandits.digest import Fingerprint, digest, fingerprint
+from semibandits._util.fingerprint.digest import Fingerprint, digest, fingerprint
 from semibandits.simulation import store as store_module
+from support import users_project
 
 
 def made_of(folder: Path, solver: str, edit: tuple[str, str, str] | None = None) -> Fingerprint:

@@ -14,8 +14,8 @@ from semibandits.kernel import as_word, foreign, outsized, word
 from semibandits.kernel.compiler import _Compiler
 from semibandits.kernel.watching import outgrows
 from semibandits.types import Arrays, Clock, Params, Scalar, Solver, Stats
-from tasks import policy
-from worlds import PROBLEMS, Window
+from support.tasks import policy
+from support.worlds import PROBLEMS, Window
 
 config: Any = ModuleType("config")
 package: Any = ModuleType("package")

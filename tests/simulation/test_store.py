@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import worlds
-from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate, state
-from semibandits.digest import digest
+from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate
+from semibandits._util.fingerprint.digest import digest
+from semibandits.live import saved_file
+from semibandits.simulation import schedule
 from semibandits.simulation import store as store_module
-from semibandits.simulation import work
+from support import worlds
 
 grid = problems.grid_path(2, 0.4)
 ucb, bold = policies.CombUCB1(), policies.CombUCB1(alpha=0.5)
@@ -36,13 +37,13 @@ def run(store: Path | None, runs: int = 3, problem: Problem = grid, **options: o
 def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The runs that were really played."""
     seen: list[int] = []
-    original = work.play_with
+    original = schedule.play_with
 
     def play_with(engine: object, task: object, first: int, runs: int, *rest: object) -> object:
         seen.extend(range(first, first + runs))
         return original(engine, task, first, runs, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(work, "play_with", play_with)
+    monkeypatch.setattr(schedule, "play_with", play_with)
     return seen
 
 
@@ -114,7 +115,7 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.
         if room[0] == 0:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         room[0] -= 1
-        state.replace_file(path, data)
+        saved_file.replace_file(path, data)
 
     monkeypatch.setattr(store_module, "replace_file", replace_file)
     with pytest.raises(errors.StoreFailed, match=r"No space left on device.* The 2 finished blocks"):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, policies, problems, sets, simulate
-from semibandits.simulation import widths, work
-from semibandits.simulation.engine import Engine
+from semibandits.simulation import schedule
+from semibandits.simulation.engines import widths
+from semibandits.simulation.engines.lanes_engine import Engine
 from semibandits.simulation.task import Outcome, Task, Tick
-from tasks import long, same, task, ucb
-from worlds import PROBLEMS, Sum, Wobbling
+from support.tasks import long, same, task, ucb
+from support.worlds import PROBLEMS, Sum, Wobbling
 
 LARGE = problems.grid_path(20, 0.3)
 TREES = Problem(
@@ -71,7 +72,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
     def play(engine: Engine, first: int, runs: int, tick: Tick | None = None) -> Outcome:
         assert runs <= engine.lanes
         found.append((engine.lanes, first, runs))
-        return work.play_with(None, engine._task, first, runs, tick)
+        return schedule.play_with(None, engine._task, first, runs, tick)
 
     monkeypatch.setattr(Engine, "prepare", lambda engine: None)
     monkeypatch.setattr(Engine, "compile", lambda engine: None)
@@ -170,7 +171,7 @@ def test_any_number_of_lanes_gives_the_same_numbers(one: Task) -> None:
     one = one._replace(horizon=400, checkpoints=np.array([1, 7, 100, 400]))
     wide = Engine(one).play(0, 9)
     assert wide is not None
-    same(wide, work.play_with(None, one, 0, 9))
+    same(wide, schedule.play_with(None, one, 0, 9))
     for lanes in (1, 8):
         engine = Engine(one, lanes=lanes)
         engine.prepare()  # compares with the plain loop

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from families import FAMILIES
-from measured import below_every_bound
-from reference import Solution, value
 from semibandits import Problem, environments, errors, problems, sets, simulate, theory
 from semibandits.policies import CombUCB1
 from semibandits.types import Sense
+from support.families import FAMILIES
+from support.measured import below_every_bound
+from support.reference import Solution, value
 
 N = 5000
 ADDITIVE = math.pi**2 / 3 + 1

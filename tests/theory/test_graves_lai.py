@@ -10,12 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, linprog, minimize
 
-from reference import paths, restricted
 from semibandits import environments, errors, problems, sets
 from semibandits.problem import Problem
-from semibandits.theory.graves_lai import anantharam, graves_lai_constant, independent_paths, lai_robbins
-from semibandits.theory.graves_lai_cuts import information, solve_inner
+from semibandits.theory.graves_lai.constant import anantharam, graves_lai_constant, independent_paths, lai_robbins
+from semibandits.theory.graves_lai.cuts import information, solve_inner
 from semibandits.types import FeasibleSet, Sense
+from support.reference import paths, restricted
 
 Solutions = Sequence[Sequence[int]]
 

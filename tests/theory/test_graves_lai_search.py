@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from families import FAMILIES
 from semibandits import environments, sets
-from semibandits.answers import all_solutions
+from semibandits.oracle import all_solutions
 from semibandits.problem import Problem
-from semibandits.theory import graves_lai, graves_lai_search
-from semibandits.theory.graves_lai import graves_lai_constant
-from semibandits.theory.graves_lai_list import Listed
+from semibandits.theory.graves_lai import constant as graves_lai
+from semibandits.theory.graves_lai import search
+from semibandits.theory.graves_lai.constant import graves_lai_constant
+from semibandits.theory.graves_lai.listed import Listed
 from semibandits.types import Weights
+from support.families import FAMILIES
 
 
 def assignment(means: Weights) -> Problem:
@@ -46,7 +47,7 @@ def test_an_exhausted_search_leaves_the_bracket_open_but_right(monkeypatch: pyte
     assert max(lower, closed.lower) <= min(upper, closed.upper)
     widths = []
     for effort, splits in [(50, 200), (300, 200), (50_000, 0)]:
-        monkeypatch.setattr(graves_lai_search, "SPLITS", splits)
+        monkeypatch.setattr(search, "SPLITS", splits)
         spent = graves_lai_constant(problem, max_solutions=10, max_calls=effort)
         assert spent.lower <= upper
         assert lower <= spent.upper
@@ -61,8 +62,8 @@ def test_an_exhausted_search_leaves_the_bracket_open_but_right(monkeypatch: pyte
 def test_a_search_never_overrates_the_least_information(
     splits: int, etas: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graves_lai_search, "SPLITS", splits)
-    monkeypatch.setattr(graves_lai_search, "ETAS", etas)
+    monkeypatch.setattr(search, "SPLITS", splits)
+    monkeypatch.setattr(search, "ETAS", etas)
     rng = np.random.default_rng(7)
     below = 0
     for _ in range(10):
@@ -72,7 +73,7 @@ def test_a_search_never_overrates_the_least_information(
         assert listed is not None
         t = np.append(rng.exponential(size=setting.items.size) ** 4, 1.0)
         least = Listed(listed, setting).least(t).bound
-        found = graves_lai_search.Searched(problem.feasible, setting, 1e-6, 50_000).least(t)
+        found = search.Searched(problem.feasible, setting, 1e-6, 50_000).least(t)
         assert found.bound <= least * (1 + 1e-9)
         below += found.bound < least * (1 - 1e-6)
     assert (below == 0) == (splits == 200)

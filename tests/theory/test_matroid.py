@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import zeta
 
-import families
-import strategies
-from reference import PaperCombUCB1, Solution
 from semibandits import Problem, environments, errors, sets
 from semibandits.theory import matroid
 from semibandits.types import FeasibleSet
+from support import families, strategies
+from support.reference import PaperCombUCB1, Solution
 
 BASES = {"TopK": strategies.top_k()} | {
     name: family.filter(lambda instance: instance[0].bases) for name, family in families.matroids.FAMILIES.items()

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from semibandits import Problem, environments, errors, problems, sets, theory
+from semibandits._util.effort import OutOfPatience, Patience, spend
 from semibandits.cli import main
-from semibandits.effort import OutOfPatience, Patience, spend
 from semibandits.theory.facts import Facts
 
 N = 5000

@@ -15,7 +15,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from semibandits import errors
 from semibandits.theory import kveton2015, tight
-from semibandits.theory.checks import PER_ITEM
+from semibandits.theory.terms import PER_ITEM
 
 GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 

@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from families import FAMILIES
-from reference import Solution, value
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
-from semibandits.theory import ratio as module
-from semibandits.theory import tight
-from semibandits.theory.checks import PER_ITEM
+from semibandits.theory import ratio, tight
+from semibandits.theory.terms import PER_ITEM
 from semibandits.types import FeasibleSet, Items, Weights, total
+from support.families import FAMILIES
+from support.reference import Solution, value
 
 families = pytest.mark.parametrize("family", FAMILIES)
 eighths = st.integers(0, 8).map(lambda i: i / 8)  # exact sums, many ties
@@ -90,7 +89,7 @@ def test_both_ways_agree(family: str, data: st.DataObject) -> None:
     outside[problem.optimum] = 0.0
     best = total(problem.means, problem.optimum)
     arguments = (problem.feasible, problem.means, outside, best, 1e-12 * max(1.0, abs(best)))
-    one, other = (find(*arguments)[outside > 0] for find in (module._item_by_item, module._all_at_once))
+    one, other = (find(*arguments)[outside > 0] for find in (ratio._item_by_item, ratio._all_at_once))
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
@@ -133,7 +132,7 @@ def test_very_many_items(n_items: int, k: int, evaluations: list[float]) -> None
 def test_what_is_cut_short_is_never_too_small(
     limit: int, evaluations: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "EVALUATIONS", limit)
+    monkeypatch.setattr(ratio, "EVALUATIONS", limit)
     means = np.random.default_rng(5).random(300)
     found = tight.ratios(Problem(sets.TopK(300, 40), environments.Bernoulli(means)))
     exact = top_k_ratios(means, 40)
@@ -192,7 +191,7 @@ class Listed(FeasibleSet):
     ],
 )
 def test_which_way(make: Callable[[], FeasibleSet], per_item: bool) -> None:
-    assert module.asks_once_per_item(make()) == per_item
+    assert ratio.asks_once_per_item(make()) == per_item
 
 
 def test_by_hand() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from semibandits.agent.base import Agent, Choice, Uncovered
 from semibandits.agent.index import IndexAgent
 from semibandits.agent.scale import Scale
-from semibandits.agent.wide import PolicyAgent
+from semibandits.agent.solution import PolicyAgent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.types import FeasibleSet, FeedbackKind, IndexPolicy, Policy
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import rng
+from semibandits._util.atomic import Step, take
+from semibandits._util.checks import check_choice
 from semibandits.agent.scale import Scale
-from semibandits.answers import solve
 from semibandits.errors import BadArgument, UncoveredItems
-from semibandits.steps import Step, take
-from semibandits.types import FeasibleSet, Game, IndexPolicy, Init, Items, Note, Policy, Weights, check_choice
+from semibandits.oracle import solve
+from semibandits.types import FeasibleSet, Game, IndexPolicy, Init, Items, Note, Policy, Weights
 
 Uncovered = Literal["error", "ignore"]
 

@@ -6,12 +6,12 @@ from operator import setitem
 import numpy as np
 
 from semibandits import rng
+from semibandits._util.atomic import Step, take
 from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
 from semibandits.agent.scale import Scale
-from semibandits.answers import solve
+from semibandits.agent.scores import Scores
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.scoring import Scores
-from semibandits.steps import Step, take
+from semibandits.oracle import solve
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Note, Stats, Weights
 
 FLOAT = np.dtype(np.float64)

@@ -102,9 +102,9 @@ def need_matplotlib() -> None:
 @contextmanager
 def users_code() -> Iterator[None]:
     """Where the user's own code may run: what it prints goes to standard error, and it does not end the program."""
-    from semibandits.experiments.own_code import staying
+    from semibandits.experiments.files.user_code import no_sys_exit
 
-    with redirect_stdout(sys.stderr), staying():
+    with redirect_stdout(sys.stderr), no_sys_exit():
         yield
 
 

@@ -9,7 +9,7 @@ from semibandits.cli.opening import Reading, complete_problem, open_problem, rea
 from semibandits.cli.tables import lines, prose, table
 
 if TYPE_CHECKING:
-    from semibandits.theory.applicable import Bound, Bounds
+    from semibandits.theory.applicable_bounds import Bound, Bounds
 
 
 @click.command()
@@ -62,7 +62,7 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Read
 
 
 def _as_table(found: "Bounds") -> str:
-    from semibandits.theory.applicable import short
+    from semibandits.theory.applicable_bounds import short
 
     titles = [f"n = {n:,.0f}" for n in found.rounds]
     rows = [[bound.title, bound.policy, bound.kind, *_values(bound)] for bound in found]
@@ -77,7 +77,7 @@ def _as_table(found: "Bounds") -> str:
 
 
 def _values(bound: "Bound") -> list[str]:
-    from semibandits.theory.applicable import short
+    from semibandits.theory.applicable_bounds import short
 
     marks = ["*" if vacuous else "~" if bound.asymptotic else " " for vacuous in bound.vacuous]
     return [f"{short(value)}{mark}" for value, mark in zip(bound.value, marks, strict=True)]

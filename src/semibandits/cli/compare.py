@@ -56,9 +56,9 @@ def compare(
     if out is not None and not no_report:
         need_matplotlib()
     from semibandits.errors import UncoveredItems
-    from semibandits.experiments import named
     from semibandits.experiments.comparing import as_toml, table_of
-    from semibandits.experiments.document import as_in_files, parse
+    from semibandits.experiments.files import registry
+    from semibandits.experiments.files.document import as_in_files, parse
     from semibandits.experiments.point import Point
     from semibandits.policies import recommend
     from semibandits.simulation import simulate
@@ -75,7 +75,7 @@ def compare(
         "runs": runs,
         "seed": seed,
         "problem": opened.table,
-        "policies": [table_of("policy", text, named.POLICIES) for text in texts],
+        "policies": [table_of("policy", text, registry.POLICIES) for text in texts],
     }
     with users_code():
         experiment = parse(as_toml(document), "", opened.folder, reading.own_code)

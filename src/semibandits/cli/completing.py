@@ -56,7 +56,7 @@ def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def _there(kind: str) -> Mapping[str, Any]:
-    from semibandits.experiments import named
+    from semibandits.experiments.files import registry
 
-    there: Mapping[str, Any] = getattr(named, kind)
+    there: Mapping[str, Any] = getattr(registry, kind)
     return there

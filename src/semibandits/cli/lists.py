@@ -11,7 +11,7 @@ from semibandits.cli.completing import complete_names
 from semibandits.cli.tables import lines, prose, table
 
 if TYPE_CHECKING:
-    from semibandits.experiments.named import Described
+    from semibandits.experiments.files.registry import Described
 
 
 @click.command()
@@ -24,9 +24,9 @@ def sets(name: str | None, as_json: bool) -> None:
     Example:  semibandits sets
               semibandits sets Assignment
     """
-    from semibandits.experiments import named
+    from semibandits.experiments.files import registry
 
-    _show("set", named.describe_sets(), named.SETS, name, as_json)
+    _show("set", registry.describe_sets(), registry.SETS, name, as_json)
 
 
 @click.command()
@@ -39,9 +39,9 @@ def environments(name: str | None, as_json: bool) -> None:
     Example:  semibandits environments
               semibandits environments Gaussian
     """
-    from semibandits.experiments import named
+    from semibandits.experiments.files import registry
 
-    _show("environment", named.describe_environments(), named.ENVIRONMENTS, name, as_json)
+    _show("environment", registry.describe_environments(), registry.ENVIRONMENTS, name, as_json)
 
 
 @click.command()
@@ -56,11 +56,11 @@ def policies(name: str | None, as_json: bool) -> None:
     Example:  semibandits policies
               semibandits policies CTS
     """
-    from semibandits.experiments import named
+    from semibandits.experiments.files import registry
     from semibandits.policies.catalogue import CATALOGUE
 
     facts = {entry.name: {"needs": entry.needs, "guarantee": entry.guarantee, "use": entry.use} for entry in CATALOGUE}
-    _show("policy", named.describe_policies(), named.POLICIES, name, as_json, facts)
+    _show("policy", registry.describe_policies(), registry.POLICIES, name, as_json, facts)
 
 
 @click.command()
@@ -73,9 +73,9 @@ def problems(name: str | None, as_json: bool) -> None:
     Example:  semibandits problems
               semibandits problems k_path
     """
-    from semibandits.experiments import named
+    from semibandits.experiments.files import registry
 
-    _show("problem", named.describe_problems(), named.PROBLEMS, name, as_json)
+    _show("problem", registry.describe_problems(), registry.PROBLEMS, name, as_json)
 
 
 def _show(
@@ -86,7 +86,7 @@ def _show(
     as_json: bool,
     facts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
-    from semibandits.experiments import named
+    from semibandits.experiments.files import registry
 
     facts = facts or {}
     if name is None:
@@ -95,7 +95,7 @@ def _show(
         else:
             click.echo(table(["", ""], [[f"{one.name}({one.parameters})", one.what] for one in described]))
         return
-    maker = named.known(what, name, makers)
+    maker = registry.known(what, name, makers)
     one = next(one for one in described if one.name == name)
     text = inspect.getdoc(maker) or ""
     if as_json:

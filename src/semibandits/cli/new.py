@@ -11,7 +11,7 @@ from semibandits.cli.tables import lines, table
 
 
 def _names() -> Iterable[str]:
-    from semibandits.experiments.starters import STARTERS
+    from semibandits.experiments.files.starters import STARTERS
 
     return STARTERS
 
@@ -38,7 +38,7 @@ def new(name: str | None, folder: Path, as_json: bool) -> None:
               semibandits new grid_path
               semibandits new budget --folder town
     """
-    from semibandits.experiments.starters import STARTERS, write_starter
+    from semibandits.experiments.files.starters import STARTERS, write_starter
 
     if name is None:
         if as_json:

@@ -13,8 +13,8 @@ from semibandits.cli.completing import complete_calls
 from semibandits.cli.tables import lines, printable
 
 if TYPE_CHECKING:
-    from semibandits.experiments.document import Experiment
-    from semibandits.experiments.own_code import Allowed
+    from semibandits.experiments.files.document import Experiment
+    from semibandits.experiments.files.user_code import Allowed
     from semibandits.problem import Problem
 
 complete_problem = complete_calls("PROBLEMS")
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
     def __call__(self, file: Path) -> "Experiment":
         """The experiment in this file; says which code of its own is run."""
-        from semibandits.experiments import document
+        from semibandits.experiments.files import document
 
         with users_code():
             return document.read(file, own_code=self.own_code, files=self.files, say=_say)
@@ -88,11 +88,12 @@ class Opened(NamedTuple):
 
 def open_problem(text: str, reading: Reading) -> Opened:
     """A named problem with its parameters, or that of an experiment file: the first one of a sweep, which is said."""
-    from semibandits.experiments import comparing, named, sweep
+    from semibandits.experiments import comparing
+    from semibandits.experiments.files import registry, sweep
 
     if not text.endswith(".toml"):
-        table = comparing.table_of("problem", text, named.PROBLEMS)
-        return Opened(text, named.make_problem(*named.parse_call(text)), table, {}, Path())
+        table = comparing.table_of("problem", text, registry.PROBLEMS)
+        return Opened(text, registry.make_problem(*registry.parse_call(text)), table, {}, Path())
     experiment = reading(Path(text))
     whole = tomllib.loads(experiment.text)
     first = next(sweep.variants(whole, sweep.read_axes(whole, _refuse)))

@@ -8,7 +8,7 @@ import click
 from semibandits.cli.base import json_option, need_matplotlib, print_json, seed_option
 from semibandits.cli.tables import coloured, lines, table
 from semibandits.experiments.paper import PARTS
-from semibandits.experiments.paper.parts import summary
+from semibandits.experiments.paper.claims import summary
 
 PARTS_TOLD = "\n".join(["\b", "Parts:", *(f"  {name:<10} {what}" for name, what in PARTS.items())])
 

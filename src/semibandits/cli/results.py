@@ -11,7 +11,7 @@ from semibandits.cli.base import note, print_json, users_code
 from semibandits.cli.tables import lines, printable, table
 
 if TYPE_CHECKING:
-    from semibandits.experiments.document import Experiment
+    from semibandits.experiments.files.document import Experiment
     from semibandits.experiments.point import Point
     from semibandits.simulation.result import Comparison
 
@@ -64,13 +64,13 @@ def _print_regret(points: "Sequence[Point]") -> None:
 
 
 def _print_comparisons(points: "Sequence[Point]") -> None:
-    from semibandits.experiments.report.standing import comparisons, sureness
+    from semibandits.experiments.report.ranking import comparisons, confidence_note
 
     compared = [(point.settings, one) for point in points for one in comparisons(point.result)]
     if not compared or compared[0][1].runs == 1:
         return
     click.echo()
-    sure = dict.fromkeys(sureness(point.result) for point in points if len(point.result.policies) > 1)
+    sure = dict.fromkeys(confidence_note(point.result) for point in points if len(point.result.policies) > 1)
     click.echo(lines("Differences run by run, in the same worlds", f"Intervals: {'; '.join(sure)}"))
     click.echo()
     numbers = ["difference", "± error", "interval"]
@@ -89,13 +89,13 @@ def _named(settings: Mapping[str, Any], *policies: str) -> list[str]:
 
 
 def _verdict(one: "Comparison") -> str:
-    from semibandits.experiments.report.standing import told_apart
+    from semibandits.experiments.report.ranking import significant
 
-    return "less regret" if told_apart(one) else "cannot be told apart"
+    return "less regret" if significant(one) else "cannot be told apart"
 
 
 def _as_document(point: "Point") -> dict[str, Any]:
-    from semibandits.experiments.report.standing import comparisons
+    from semibandits.experiments.report.ranking import comparisons
 
     result = point.result
     return {

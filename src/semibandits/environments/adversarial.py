@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import check_bounds
+from semibandits._util.checks import check_bounds
+from semibandits._util.indexed import columns_of
 from semibandits.environments.table import InOrder
 from semibandits.errors import BadArgument
-from semibandits.indexed import columns_of
 from semibandits.types import Bounds, Weights
 
 

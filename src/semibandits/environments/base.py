@@ -2,42 +2,15 @@
 
 import functools
 from abc import abstractmethod
-from collections.abc import Callable, Set
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits._util.indexed import names_of
 from semibandits.errors import BadArgument
-from semibandits.indexed import check_order, names_of
 from semibandits.rng import uniform
 from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Scalar, Weights
-
-
-def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
-    """A non-empty finite float64 vector; a single number stands for n_items equal ones."""
-    check_order(name, values, names=True)
-    try:
-        numbers = np.asarray(values)
-    except ValueError as error:
-        raise BadArgument(f"{name} must be numbers, one per item, got {values!r:.200}") from error
-    if numbers.dtype.kind not in "fiu":
-        raise BadArgument(f"{name} must be numbers, one per item, got {values!r:.200}")
-    vector = np.full(n_items or 1, numbers, dtype=np.float64) if numbers.ndim == 0 else numbers.astype(np.float64)
-    if vector.ndim != 1 or vector.size == 0 or (n_items is not None and vector.size != n_items):
-        expected = "one number per item" if n_items is None else f"{n_items} numbers"
-        raise BadArgument(f"{name} must be {expected}, got an array of shape {vector.shape}")
-    if not np.isfinite(vector).all():
-        item = int(np.argmin(np.isfinite(vector)))
-        raise BadArgument(f"{name} must be finite, got {vector[item]} for item {item}")
-    vector.setflags(write=False)
-    return vector
-
-
-def check_vectors(**named: ArrayLike) -> list[Weights]:
-    """Vectors of one length; a single number stands for as many equal ones."""
-    lengths = [np.size(values) for values in named.values() if np.ndim(values) > 0]
-    return [check_vector(name, values, lengths[0] if lengths else 1) for name, values in named.items()]
 
 
 def keep_names(environment: Environment, *vectors: ArrayLike) -> None:
@@ -47,20 +20,6 @@ def keep_names(environment: Environment, *vectors: ArrayLike) -> None:
 
 
 LARGEST_BOUND = 1e100
-
-
-def check_bounds(bounds: Any) -> Bounds:
-    """A pair lo < hi of numbers, small enough for sums and scores to stay finite."""
-    try:
-        lo, hi = bounds
-        if isinstance(bounds, str | bytes | Set) or isinstance(lo, str) or isinstance(hi, str):
-            raise TypeError
-        lo, hi = float(lo), float(hi)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BadArgument(f"bounds must be a pair (lo, hi) of numbers, got {bounds!r:.200}") from error
-    if not -LARGEST_BOUND <= lo < hi <= LARGEST_BOUND:
-        raise BadArgument(f"bounds must be finite with lo < hi, at most {LARGEST_BOUND:g} in size, got ({lo}, {hi})")
-    return lo, hi
 
 
 class Independent(Environment):

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import Independent, check_vectors, keep_names
+from semibandits._util.checks import check_vectors
+from semibandits.environments.base import Independent, keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import betaincinv
 from semibandits.types import Arrays, Scalar

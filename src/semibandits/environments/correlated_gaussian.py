@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.covariance import check_covariance
+from semibandits._util.checks import check_bounds, check_covariance, check_vector, check_vectors
 from semibandits.draws import normal
-from semibandits.environments.base import check_bounds, check_vector, check_vectors, keep_names
+from semibandits.environments.base import keep_names
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
 from semibandits.types import Arrays, Bounds, Environment, Scalar, Weights

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import check_bounds, check_vector, keep_names
+from semibandits._util.checks import check_bounds, check_vector
+from semibandits.environments.base import keep_names
 from semibandits.errors import BadArgument, BadWeights
 from semibandits.types import Bounds, Environment, Items, Scalar, Weights
 

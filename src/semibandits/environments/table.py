@@ -5,12 +5,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.environments.base import check_bounds
+from semibandits._util.checks import check_bounds, check_choice
+from semibandits._util.indexed import columns_of
 from semibandits.errors import BadArgument, EndOfTable
-from semibandits.indexed import columns_of
 from semibandits.kernel import as_index
 from semibandits.rng import uniform
-from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights, check_choice
+from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights
 
 Order = Literal["resampled", "recorded"]
 

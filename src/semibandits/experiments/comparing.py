@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from semibandits.errors import BadArgument
-from semibandits.experiments import named
+from semibandits.experiments.files import registry
 
 OPTIONS = ("unit", "regret", "feedback", "uncovered")
 """What a file says besides that is as true of other policies, horizons and runs."""
@@ -15,11 +15,11 @@ OPTIONS = ("unit", "regret", "feedback", "uncovered")
 def table_of(what: str, text: str, there: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """What a call such as "CombUCB1:alpha=0.5" is in a file. None, for which TOML has no word, may be a default only.
 
-    >>> table_of("policy", "CombUCB1:alpha=0.5", named.POLICIES)
+    >>> table_of("policy", "CombUCB1:alpha=0.5", registry.POLICIES)
     {'name': 'CombUCB1', 'alpha': 0.5}
     """
-    name, parameters = named.parse_call(text)
-    accepted = inspect.signature(named.known(what, name, there)).parameters
+    name, parameters = registry.parse_call(text)
+    accepted = inspect.signature(registry.known(what, name, there)).parameters
     if "name" in parameters:
         raise BadArgument(f"{what} {name} has no 'name'")
     for key, value in parameters.items():

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from semibandits._util.files import make_folders, read_file, remove_half_written, replace_file
 from semibandits.errors import BadState, StoreFailed
-from semibandits.experiments.document import Experiment
-from semibandits.experiments.written import Written, names_in, refuse_links
-from semibandits.files import make_folders, read_file, remove_half_written, replace_file
+from semibandits.experiments.files.document import Experiment
+from semibandits.experiments.manifest import Written, names_in, refuse_links
 from semibandits.simulation.store import is_stored
 
 FORMAT = "semibandits.experiment"

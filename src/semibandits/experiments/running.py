@@ -9,17 +9,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from semibandits._util.files import make_folders, replace_file
 from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported, to_install
-from semibandits.experiments.document import Experiment, Plan, Where, as_in_files
+from semibandits.experiments.files.document import Experiment, Plan, Where, as_in_files
+from semibandits.experiments.files.user_code import no_sys_exit
 from semibandits.experiments.folder import claimed
-from semibandits.experiments.numbers import TABLES, all_tables
-from semibandits.experiments.own_code import staying
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.experiment import report as report_page
 from semibandits.experiments.report.pictures import Gallery, files_of, own_style, save
-from semibandits.experiments.tables import can_write_parquet, write_table
-from semibandits.files import make_folders, replace_file
-from semibandits.sets.drawing import check_axes
+from semibandits.experiments.result_tables import TABLES, all_tables
+from semibandits.experiments.table_files import can_write_parquet, write_table
+from semibandits.plotting.sets import check_axes
 from semibandits.simulation import simulate
 from semibandits.simulation.machine import cores
 from semibandits.simulation.progress import Progress, progress_bar
@@ -52,7 +52,7 @@ def run(
     folder = Path(out)
     if report:
         check_axes(None)
-    with claimed(folder, experiment) as written, staying():
+    with claimed(folder, experiment) as written, no_sys_exit():
         names = _names(experiment)
         written.check([*names, *(["report.html"] if report else [])])
         with _executor(experiment.where, threads) as how, progress_bar(progress, experiment.rounds) as bar:
@@ -114,7 +114,7 @@ def _executor(where: Where, threads: int | None) -> Iterator[dict[str, Any]]:
     if where.kind == "threads":
         yield {"threads": workers}
     elif where.kind == "processes":
-        from semibandits.simulation.processes import Processes
+        from semibandits.simulation.engines.pool import Processes
 
         with Processes(workers or cores()) as processes:
             yield {"executor": processes}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import environments, policies, problems, sets
-from semibandits.learner import Learner
+from semibandits.live.learner import Learner
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
 from semibandits.simulation.machine import cores, processor

@@ -8,18 +8,7 @@ machine code, with equal results bit for bit.
 from semibandits.kernel.compiler import LANES, bound, compiled, is_ours, lane_loops, placeholder
 from semibandits.kernel.elementary import exp, ln, turn
 from semibandits.kernel.foreign import foreign, outsized
-from semibandits.kernel.maths import (
-    as_index,
-    as_word,
-    betaincinv,
-    log,
-    lowest_bit,
-    ndtri_exp,
-    sqrt,
-    where,
-    word,
-    xlogy,
-)
+from semibandits.kernel.maths import as_index, as_word, betaincinv, log, lowest_bit, ndtri_exp, sqrt, where, word, xlogy
 
 score_of = placeholder("score_of")
 """score_of(view, item, lane): what an oracle for lanes is to maximise the sum of."""

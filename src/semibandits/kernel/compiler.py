@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from semibandits import whose
-from semibandits.code_reading import parts, read
-from semibandits.digest import digest
-from semibandits.forks import ForkLock
-from semibandits.kept import Recent
+from semibandits._util import ownership
+from semibandits._util.fingerprint.code import parts, read
+from semibandits._util.fingerprint.digest import digest
+from semibandits._util.fingerprint.reached import followed
+from semibandits._util.forks import ForkLock
+from semibandits._util.identity_cache import RecentCache
+from semibandits._util.ownership import is_users_class, root
 from semibandits.kernel import internals, maths
-from semibandits.reached import followed
-from semibandits.whose import is_users_class, root
 
 PACKAGE = f"{Path(__file__).parent.parent}{os.sep}"
 SPECIAL_FUNCTIONS = (maths.betaincinv, maths.ndtri_exp, maths.xlogy)
@@ -111,7 +111,7 @@ def _primitives() -> dict[Any, Any]:
 _LOCK = ForkLock()
 _ALIVE: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 """All machine code that anybody holds, by token."""
-_KEPT: Recent[str, Any] = Recent(MOST_KEPT)
+_KEPT: RecentCache[str, Any] = RecentCache(MOST_KEPT)
 _MADE: set[str] = set()
 """The tokens of what may have come from the disk before."""
 
@@ -274,7 +274,7 @@ def is_data(value: Any) -> bool:
 
 def _is_known_class(value: Any) -> bool:
     """One of Python's, NumPy's or this package's, which stays what it is."""
-    return isinstance(value, type) and root(value.__module__) in ("builtins", "numpy", whose.PACKAGE)
+    return isinstance(value, type) and root(value.__module__) in ("builtins", "numpy", ownership.PACKAGE)
 
 
 def compiled(function: Callable[..., Any], *, checked: bool = False) -> Callable[..., Any]:

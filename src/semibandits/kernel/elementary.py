@@ -5,8 +5,8 @@ branches, so that they run in lanes too. Relative errors stay below 1e-15. The c
 out in 60 digits, of the functions named beside them.
 """
 
+from semibandits._util.arrays import Scalar
 from semibandits.kernel.maths import from_bits, to_bits, where
-from semibandits.types import Scalar
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the first has 21 bits to spare
 _PER_LN2 = 1.4426950408889634

@@ -19,9 +19,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from semibandits import forks
+from semibandits._util import forks
 from semibandits.errors import Unsupported
-from semibandits.kernel import folder
+from semibandits.kernel import cache_folder
 from semibandits.kernel.interrupts import held_back
 
 
@@ -212,7 +212,7 @@ def keep_on_disk(dispatcher: Any, token: str) -> None:
     file. numba's own `cache=True` knows a function by its file and line, so that it never finds functions put together
     at run time, and may find stale ones.
     """
-    place = folder.cache_folder()
+    place = cache_folder.cache_folder()
     if place is None:
         return
     with contextlib.suppress(ImportError, AttributeError):
@@ -247,7 +247,7 @@ def _keyed_cache() -> Any:
         def load_overload(self, signature: Any, context: Any) -> Any:
             context.refresh()
             try:
-                data = folder.read(self._place, self._name(signature, context.codegen()))
+                data = cache_folder.read(self._place, self._name(signature, context.codegen()))
                 checksum, code = data[:32], data[32:]
                 if hashlib.sha256(code).digest() != checksum:
                     return None
@@ -259,7 +259,7 @@ def _keyed_cache() -> Any:
             try:
                 code = dumps(result._reduce())
                 name = self._name(signature, result.codegen)
-                folder.write(self._place, name, hashlib.sha256(code).digest() + code)
+                cache_folder.write(self._place, name, hashlib.sha256(code).digest() + code)
             except Exception:  # a full disk, a read-only one, something that cannot be pickled: no cache then
                 return
 

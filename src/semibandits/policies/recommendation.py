@@ -6,25 +6,25 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from semibandits import rng
-from semibandits.answers import all_solutions, solve
+from semibandits._util.checks import check_choice, check_rounds
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.policies.bg_cts import BGCTS
+from semibandits.oracle import all_solutions, solve
 from semibandits.policies.catalogue import entry
-from semibandits.policies.checks import rounds
-from semibandits.policies.comband import COMBAND
-from semibandits.policies.combucb1 import CombUCB1
-from semibandits.policies.cts import CTS
-from semibandits.policies.discounted import Discounted
-from semibandits.policies.escb import ESCB
-from semibandits.policies.fpl import FPL
-from semibandits.policies.gaussian_cts import GaussianCTS
-from semibandits.policies.hybrid import HYBRID
-from semibandits.policies.kl_ucb import KLUCB
-from semibandits.policies.lin_ucb import LinUCB
-from semibandits.policies.oful import OFUL
-from semibandits.policies.ols_ucb import OLSUCB
-from semibandits.policies.sliding_window import SlidingWindow
-from semibandits.types import Environment, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, check_choice, means_in
+from semibandits.policies.index.bg_cts import BGCTS
+from semibandits.policies.index.combucb1 import CombUCB1
+from semibandits.policies.index.cts import CTS
+from semibandits.policies.index.discounted import Discounted
+from semibandits.policies.index.gaussian_cts import GaussianCTS
+from semibandits.policies.index.kl_ucb import KLUCB
+from semibandits.policies.index.sliding_window import SlidingWindow
+from semibandits.policies.solution.comband import COMBAND
+from semibandits.policies.solution.escb import ESCB
+from semibandits.policies.solution.fpl import FPL
+from semibandits.policies.solution.hybrid import HYBRID
+from semibandits.policies.solution.lin_ucb import LinUCB
+from semibandits.policies.solution.oful import OFUL
+from semibandits.policies.solution.ols_ucb import OLSUCB
+from semibandits.types import Environment, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, means_in
 
 Advised: TypeAlias = IndexPolicy | Policy
 
@@ -95,7 +95,7 @@ def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind =
     world = getattr(problem, "environment", None)
     if not isinstance(feasible, FeasibleSet) or not isinstance(world, Environment | None):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
-    horizon = None if horizon is None else rounds("horizon", horizon)
+    horizon = None if horizon is None else check_rounds("horizon", horizon)
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
         return _for_sums(feasible, world is not None and world.hindsight)
     if world is not None and world.hindsight:

@@ -1,59 +1,223 @@
-"""What the sets share: reading numbers and items."""
+"""What all sets of this package share: restrictions, specifications, drawings, one text of the oracle for all uses."""
 
+import os
+import time
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from semibandits.answers import as_items, within
-from semibandits.errors import BadArgument, InvalidSet, UnknownItem
-from semibandits.sizes import check_room
-from semibandits.types import Items, Weights
+from semibandits._util.checks import check_restriction, check_weights
+from semibandits._util.forks import ForkLock, cached_property
+from semibandits._util.identity_cache import IdentityCache
+from semibandits._util.showing import above
+from semibandits.errors import EmptyFeasibleSet, Unsupported
+from semibandits.kernel.warm import agreeing
+from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
-MOST_ITEMS = 2**31 - 1
-"""As many as the solutions of a simulation can tell apart."""
-ITEM_BYTES = 32
-"""What an item takes at least: in a set, and in a learner that plays on it."""
+if TYPE_CHECKING:
+    from semibandits.sets.programs.program import Program
+
 EDGE_BYTES = 800
-"""What an edge of a graph does."""
+"""What an edge of a graph takes at least."""
+NO_ITEMS: Items = np.empty(0, dtype=np.int64)
+PATIENCE = 0.5
+"""Seconds that an oracle may cost as plain Python, in this process, before it is compiled."""
+EXCLUDED, FREE, FIXED = 0, 1, 2
+"""What a restriction makes of an item: in no solution, in some, in every one."""
 
 
-def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet, most: int | None = None) -> int:
-    """A whole number of at least 1, and perhaps of at most so many."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise error(f"{name} must be an integer >= 1, got {value!r}")
-    if most is not None and value > most:
-        raise error(f"{name} must be at most {most:,}")
-    return int(value)
+class BuiltIn(FeasibleSet):
+    """A set of this package. Its answers are right by construction."""
+
+    verified = True
+
+    def _parameters(self) -> dict[str, Any]:
+        """The arguments of the constructor, as JSON can say them."""
+        raise Unsupported(f"{self!r} is made of Python code, which a specification cannot hold")
+
+    def _restriction(self) -> tuple[Items, Items]:
+        """Items in every solution, and items in none, by `restrict`."""
+        return NO_ITEMS, NO_ITEMS
+
+    def to_spec(self, folder: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """The set as a JSON document, of which `sets.from_spec` makes it again.
+
+        With a `folder`, long lists are written to files in it, and the document names them with their digests.
+        """
+        from semibandits.sets.specification import to_spec
+
+        return to_spec(self, folder)
+
+    def draw(self, items: Iterable[int] = (), estimates: ArrayLike | None = None, ax: Any = None) -> Any:
+        """Draws the set with these items chosen; `estimates`, one number per item, are shown where given.
+
+        Needs Matplotlib. Returns the axes.
+        """
+        return above("plotting.sets").draw(self, items, estimates, ax)
+
+    def program(self) -> "Program | None":
+        """The set as a mixed integer program; None: it cannot be written as one."""
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is but kept to be quicker: a copy may be changed, and a lock cannot travel."""
+        kind = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
 
 
-def check_n_items(value: Any, what: str = "n_items", each: int = ITEM_BYTES) -> int:
-    """A number of items, or of what items are made of, that this machine can hold: `each` is what one takes."""
-    count = check_count(what, value, most=MOST_ITEMS)
-    check_room(each * count, f"{what} is {count:,}: so many take", error=InvalidSet)
-    return count
+class Restrictable(BuiltIn):
+    """A built-in set that keeps, for every item, what restrictions have made of it.
+
+    A subclass calls `_set_free()` at the end of its constructor and writes `_prepare`, which works out all that depends
+    on `_state`, and raises `EmptyFeasibleSet` where nothing is left.
+    """
+
+    _state: NDArray[np.int8]
+
+    @abstractmethod
+    def _prepare(self) -> None: ...
+
+    def _set_free(self) -> None:
+        self._state = np.full(self.n_items, FREE, dtype=np.int8)
+        self._prepare()
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> Self:
+        inside, outside = check_restriction(include, exclude, self.n_items)
+        restricted = copy(self)
+        state = self._state.copy()
+        impossible = (state[inside] == EXCLUDED).any()
+        state[inside] = FIXED
+        impossible |= (state[outside] == FIXED).any()
+        state[outside] = EXCLUDED
+        try:
+            if impossible:
+                raise EmptyFeasibleSet("an item is both demanded and excluded")
+            restricted._state = state
+            restricted._prepare()
+        except EmptyFeasibleSet as error:
+            raise EmptyFeasibleSet(f"{self!r} has no solution {restriction(inside, outside)}: {error}") from None
+        return restricted
+
+    def _restriction(self) -> tuple[Items, Items]:
+        return np.flatnonzero(self._state == FIXED), np.flatnonzero(self._state == EXCLUDED)
+
+    @property
+    def _restricted(self) -> str:
+        """To be added to what the set prints."""
+        return "" if (self._state == FREE).all() else ", restricted"
+
+
+class WarmOracle:
+    """An oracle's text (see `types.Solver`) for one set, live: plain Python on lists at first, machine code in the end.
+
+    Both give the same answers; machine code that does not, or cannot be had, is not used. Compiling costs a second or
+    two, once on a machine; it is left until the plain text has cost `PATIENCE`, so that little use needs no compiler.
+    """
+
+    _spent: ClassVar[IdentityCache[float]] = IdentityCache()
+    """Seconds, by function: of all sets together."""
+    _codes: ClassVar[IdentityCache[Any]] = IdentityCache()
+    """Machine code, by function; None: it stays plain Python."""
+
+    def __init__(self, solver: Solver, max_size: int) -> None:
+        self._solver = solver
+        self._max_size = max_size
+        self._lock = ForkLock(self._begin_anew)
+
+    def __call__(self, w: Weights) -> Items:
+        function = self._solver.function
+        with self._lock:  # the work space is shared
+            if self._spent.get(function, 0.0) < PATIENCE:
+                return self._plain(w)
+            if function not in self._codes:
+                return self._go_over(w)
+            code = self._codes[function]
+            return self._plain(w) if code is None else self._compiled(code, w)
+
+    def _go_over(self, w: Weights) -> Items:
+        """To machine code, if it does the same; this once both are at work."""
+        items = self._plain(w)
+        function = self._solver.function
+        self._codes[function] = agreeing(function, {}, lambda code: np.array_equal(self._compiled(code, w), items))
+        return items
+
+    def _compiled(self, code: Any, w: Weights) -> Items:
+        out, numbers, integers = self._work
+        size = code(w, out, self._solver.data, numbers, integers)
+        items: Items = out[:size].copy()
+        return items
+
+    def _plain(self, w: Weights) -> Items:
+        function = self._solver.function
+        out, data, numbers, integers = lists = self._lists
+        began = time.perf_counter()
+        vars(self).pop("_lists", None)  # what a signal handler interrupts is not used again
+        size = function(w.tolist(), out, data, numbers, integers)
+        self._lists = lists
+        self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
+        return np.array(out[:size], dtype=np.int64)
+
+    def _begin_anew(self) -> None:
+        """Without the work space that another thread has left in the midst of its work."""
+        vars(self).pop("_lists", None)
+        vars(self).pop("_work", None)
+
+    @cached_property
+    def _lists(self) -> tuple[Any, ...]:
+        solver = self._solver
+        data = tuple(array.tolist() for array in solver.data)
+        return [0] * self._max_size, data, [0.0] * solver.numbers, [0] * solver.integers
+
+    @cached_property
+    def _work(self) -> Arrays:
+        solver = self._solver
+        return (
+            np.zeros(self._max_size, dtype=np.int64),
+            np.zeros(solver.numbers),
+            np.zeros(solver.integers, dtype=np.int64),
+        )
+
+
+def check_oracle_weights(feasible: FeasibleSet, weights: ArrayLike) -> Weights:
+    """Finite weights of the right sign, contiguous, and small enough for any sum of them to be finite."""
+    w = weights
+    if not (isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (feasible.n_items,)):
+        w = check_weights(w, feasible.n_items)
+    # Huge, or not finite? Unlike w.dot(w) this does not warn. Of longer vectors BLAS makes work for several threads,
+    # which may wait for each other for milliseconds on a busy machine.
+    if not (np.vdot(w, w) < 1e300 if w.size <= 10_000 else max(w.max(), -w.min()) < 1e150):
+        w = scaled_down(check_weights(w, feasible.n_items))
+    if not feasible.signed and w.max() > 0.0:
+        item = int(np.argmax(w))
+        raise Unsupported(f"{feasible!r} needs weights <= 0 (costs, negated), got {w[item]} for item {item}")
+    return np.ascontiguousarray(w)
+
+
+class Solved(Restrictable):
+    """A built-in set whose oracle is one text for one run, used live and in simulations."""
+
+    @abstractmethod
+    def solver(self) -> Solver: ...
+
+    @cached_property
+    def _live(self) -> WarmOracle:
+        return WarmOracle(self.solver(), self.max_size)
+
+    def argmax(self, weights: ArrayLike) -> Items:
+        return self._live(check_oracle_weights(self, weights))
 
 
 def scaled_down(weights: ArrayLike) -> Weights:
     """The same weights for the same best solution, small enough for any sum of them to be finite."""
     return np.asarray(weights, dtype=np.float64) * 2.0**-64
-
-
-def check_items(items: Any, n_items: int) -> Items:
-    """Known, distinct items in ascending order."""
-    ordered = as_items(items)
-    if ordered is None:
-        raise UnknownItem(f"items must be distinct integers, got {items!r:.200}")
-    if not within(ordered, n_items):
-        wrong = ordered[0] if ordered[0] < 0 else ordered[-1]
-        raise UnknownItem(f"item {wrong} does not exist: items are 0 to {n_items - 1}")
-    return ordered
-
-
-def check_restriction(include: Iterable[int], exclude: Iterable[int], n_items: int) -> tuple[Items, Items]:
-    """The two lists of `restrict`; where they share an item, nothing is feasible and the caller's set will say so."""
-    return check_items(include, n_items), check_items(exclude, n_items)
 
 
 def restriction(include: Items, exclude: Items) -> str:

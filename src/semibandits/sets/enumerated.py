@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_weights
+from semibandits._util.checks import as_items, check_n_items, check_restriction, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.kernel import LANES, lane_loops, score_of
-from semibandits.sets.base import check_n_items, check_restriction, restriction, scaled_down
-from semibandits.sets.built_in import BuiltIn
-from semibandits.sets.program import Program
+from semibandits.sets.base import BuiltIn, restriction, scaled_down
+from semibandits.sets.programs.program import Program
 from semibandits.types import Arrays, Items, Solver, Weights
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.forks import cached_property
-from semibandits.sets.built_in import FREE, Solved
-from semibandits.sets.graph import read_graph
-from semibandits.sets.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
+from semibandits._util.forks import cached_property
+from semibandits.sets.base import FREE, Solved
+from semibandits.sets.graphs.reading import read_graph
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.program import Program
+from semibandits.sets.oracles.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
+from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
 WORTH_FILTERING = 64

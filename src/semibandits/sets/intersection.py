@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.answers import as_items
+from semibandits._util.checks import as_items
+from semibandits._util.forks import cached_property
 from semibandits.errors import InvalidSet
-from semibandits.forks import cached_property
-from semibandits.sets.highs import Search, Searched
-from semibandits.sets.program import Program, Rows
+from semibandits.sets.programs.highs import Search, Searched
+from semibandits.sets.programs.program import Program, Rows
 from semibandits.types import FeasibleSet
 
 

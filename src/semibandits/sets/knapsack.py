@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits.answers import as_items, check_weights
+from semibandits._util.checks import as_items, check_count, check_weights
+from semibandits._util.forks import cached_property
+from semibandits._util.indexed import check_order
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.forks import cached_property
-from semibandits.indexed import check_order
 from semibandits.kernel import as_word
-from semibandits.sets.base import check_count
-from semibandits.sets.built_in import FIXED, FREE, LiveOracle, check_oracle_weights
-from semibandits.sets.highs import Search, Searched, import_highs
-from semibandits.sets.program import Program
+from semibandits.sets.base import FIXED, FREE, WarmOracle, check_oracle_weights
+from semibandits.sets.programs.highs import Search, Searched, import_highs
+from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
 MOST_CELLS = 1 << 22
@@ -132,9 +131,9 @@ class Knapsack(Searched):
         return self.solver()
 
     @cached_property
-    def _live(self) -> LiveOracle | None:
+    def _live(self) -> WarmOracle | None:
         solver = self.solver()
-        return None if solver is None else LiveOracle(solver, self.max_size)
+        return None if solver is None else WarmOracle(solver, self.max_size)
 
     def argmax(self, weights: ArrayLike) -> Items:
         if self._live is None:

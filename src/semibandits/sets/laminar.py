@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.answers import as_items, within
+from semibandits._util.checks import as_items, check_n_items, within
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import check_n_items
-from semibandits.sets.built_in import FREE, Solved
-from semibandits.sets.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
+from semibandits.sets.base import FREE, Solved
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.program import Program
+from semibandits.sets.oracles.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
+from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_weights, said, within
+from semibandits._util.checks import as_items, check_n_items, check_weights, within
+from semibandits._util.forks import cached_property
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InvalidSet, OracleFailed
-from semibandits.forks import cached_property
-from semibandits.sets.base import check_n_items
-from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Restrictable
+from semibandits.oracle import describe_exception
+from semibandits.sets.base import EXCLUDED, FIXED, FREE, Restrictable
 from semibandits.types import Items, Weights, total
 
 
@@ -177,7 +177,7 @@ class Matroid(MatroidSet):
         try:
             return bool(self._test(items.copy()))
         except Exception as error:
-            raise OracleFailed(f"independent() raised {said(error)}") from error
+            raise OracleFailed(f"independent() raised {describe_exception(error)}") from error
 
     def _joins(self, items: list[int], item: int) -> bool:
         return self._independent(np.array(sorted([*items, item]), dtype=np.int64))

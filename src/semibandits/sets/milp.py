@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items
+from semibandits._util.checks import as_items, check_count, check_n_items
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import check_count, check_n_items
-from semibandits.sets.built_in import EXCLUDED, FIXED
-from semibandits.sets.highs import Search, Searched, State
-from semibandits.sets.program import Program, Rows, as_listed, check_order, read_numbers
+from semibandits.sets.base import EXCLUDED, FIXED
+from semibandits.sets.programs.highs import Search, Searched, State
+from semibandits.sets.programs.program import Program, Rows, as_listed, check_order, read_numbers
 from semibandits.types import FeasibleSet, Items, Weights
 
 

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_answer, check_weights, said, within
+from semibandits._util.checks import as_items, check_count, check_n_items, check_restriction, check_weights, within
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
-from semibandits.sets.base import check_count, check_n_items, check_restriction, restriction
-from semibandits.sets.built_in import NO_ITEMS, BuiltIn
+from semibandits.oracle import check_answer, describe_exception
+from semibandits.sets.base import NO_ITEMS, BuiltIn, restriction
 from semibandits.types import Items, Weights
 
 Solve: TypeAlias = Callable[[Any], Iterable[int]]
@@ -157,7 +157,7 @@ class Oracle(BuiltIn):
         try:
             return function(argument)
         except Exception as error:
-            raise OracleFailed(f"{name} raised {said(error)}{hint}") from error
+            raise OracleFailed(f"{name} raised {describe_exception(error)}{hint}") from error
 
     def _hint(self, handed: Weights) -> str:
         """What may be wrong with a solver that fails on these weights, or costs."""

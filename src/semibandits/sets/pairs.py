@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits.answers import as_items, check_weights, within
+from semibandits._util.checks import as_items, check_count, check_n_items, check_weights, within
+from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
-from semibandits.forks import cached_property
-from semibandits.sets.base import check_count, check_n_items
-from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, Solved
+from semibandits.sets.base import EXCLUDED, FIXED, FREE, Solved
 from semibandits.sets.pairs_matrix import Counts, Matrix
-from semibandits.sets.program import Program
+from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Weights, total
 
 Name = str | int | float

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from semibandits._util.checks import MOST_ITEMS, check_count, check_n_items
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import EDGE_BYTES, MOST_ITEMS, check_count, check_n_items
-from semibandits.sets.graph import Edge, Node
+from semibandits.sets.base import EDGE_BYTES
+from semibandits.sets.graphs.reading import Edge, Node
 from semibandits.sets.paths import DagPaths
 
 

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from semibandits._util.checks import check_count
+from semibandits._util.indexed import check_order
 from semibandits.errors import InvalidSet
-from semibandits.indexed import check_order
-from semibandits.sets.base import check_count
-from semibandits.sets.built_in import FREE, Solved
-from semibandits.sets.greedy import mark, words, write_marked
+from semibandits.sets.base import FREE, Solved
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.program import Program
-from semibandits.sets.top_k_single import LEAST_POSITIVE, LOWEST, choose, reserve
-from semibandits.structure import ALWAYS, NEVER, Quotas
-from semibandits.types import Items, Solver, Weights
+from semibandits.sets.oracles.greedy import mark, words, write_marked
+from semibandits.sets.oracles.top_k import LEAST_POSITIVE, LOWEST, choose, reserve
+from semibandits.sets.programs.program import Program
+from semibandits.types import ALWAYS, NEVER, Items, Quotas, Solver, Weights
 
 
 class PartitionMatroid(MatroidSet, Solved):

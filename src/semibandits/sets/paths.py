@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_weights, within
+from semibandits._util.checks import as_items, check_restriction, check_weights, within
+from semibandits._util.forks import cached_property
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
-from semibandits.forks import cached_property
-from semibandits.sets import paths_in_lanes as lanes
-from semibandits.sets import paths_trade_offs
-from semibandits.sets.base import check_restriction
-from semibandits.sets.built_in import NO_ITEMS, BuiltIn, LiveOracle, check_oracle_weights
-from semibandits.sets.graph import Node, plain, read_graph
-from semibandits.sets.program import Program
-from semibandits.sets.sorting import sort_items
+from semibandits.sets.base import NO_ITEMS, BuiltIn, WarmOracle, check_oracle_weights
+from semibandits.sets.graphs.reading import Node, plain, read_graph
+from semibandits.sets.oracles import paths_lanes, paths_trade_offs
+from semibandits.sets.oracles.sorting import sort_items
+from semibandits.sets.programs.program import Program
 from semibandits.types import Arrays, Items, Solver, TradeOffs, Weights
 
 Arc = tuple[int, int]
@@ -148,8 +146,8 @@ class DagPaths(BuiltIn):
         return self._live(check_oracle_weights(self, weights))
 
     @cached_property
-    def _live(self) -> LiveOracle:
-        return LiveOracle(self.single(), self.max_size)
+    def _live(self) -> WarmOracle:
+        return WarmOracle(self.single(), self.max_size)
 
     def contains(self, items: Iterable[int]) -> bool:
         ordered = as_items(items)
@@ -244,7 +242,7 @@ class DagPaths(BuiltIn):
 
     def solver(self) -> Solver:
         """For a block of runs."""
-        return lanes.solver(self._backward, self._target, self.uncovered(), self.n_items, self.max_size)
+        return paths_lanes.solver(self._backward, self._target, self.uncovered(), self.n_items, self.max_size)
 
     def single(self) -> Solver:
         """For one run at a time. Nodes are numbered in the order of the backward pass, the target last."""
@@ -254,7 +252,7 @@ class DagPaths(BuiltIn):
         items = np.array([item for item, _ in arcs])
         heads = np.array([number[node] for _, node in arcs])
         ends = np.cumsum([1 + len(others) for _, _, others in plan])
-        ascending = lanes.in_order(plan, self._target)
+        ascending = paths_lanes.in_order(plan, self._target)
         return Solver(
             _best_path if ascending else _best_path_sorted,
             (items, heads, ends),

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_weights, solve, within
+from semibandits._util.checks import as_items, check_items, check_n_items, check_restriction, check_weights, within
+from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
-from semibandits.forks import cached_property
-from semibandits.moves import oracle_text
-from semibandits.sets.base import check_items, check_n_items, check_restriction, restriction
-from semibandits.sets.built_in import BuiltIn
-from semibandits.sets.program import Program
+from semibandits.oracle import compiled_oracle, solve
+from semibandits.sets.base import BuiltIn, restriction
+from semibandits.sets.programs.program import Program
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights, total
 
 
@@ -241,7 +240,7 @@ def _text_of(block: FeasibleSet) -> Solver | None:
     """A block's oracle for one run at a time; None where it has none, or a subclass has outdated it."""
     if not isinstance(block, BuiltIn):
         return None
-    text = oracle_text(block)
+    text = compiled_oracle(block)
     if text is None or text.in_lanes or any(array.ndim != 1 for array in text.data):
         return None
     return text

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import as_items, check_weights, within
+from semibandits._util.checks import as_items, check_count, check_weights, within
+from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, Unsupported
-from semibandits.forks import cached_property
-from semibandits.sets import dijkstra, hop_paths
-from semibandits.sets.base import check_count
-from semibandits.sets.built_in import EXCLUDED, FIXED, LiveOracle, Solved, check_oracle_weights
-from semibandits.sets.detours import Detours
-from semibandits.sets.graph import Node, plain, read_graph
-from semibandits.sets.network import network
-from semibandits.sets.program import Program
-from semibandits.sets.simple_paths import Search, through_each
+from semibandits.sets.base import EXCLUDED, FIXED, Solved, WarmOracle, check_oracle_weights
+from semibandits.sets.graphs.detours import Detours
+from semibandits.sets.graphs.network import network
+from semibandits.sets.graphs.reading import Node, plain, read_graph
+from semibandits.sets.graphs.simple_paths import Search, through_each
+from semibandits.sets.oracles import dijkstra, hop_paths
+from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
 SMALL = 200
@@ -99,8 +98,8 @@ class Paths(Solved):
         return items
 
     @cached_property
-    def _live(self) -> LiveOracle:
-        return LiveOracle(self._text(), self.max_size)
+    def _live(self) -> WarmOracle:
+        return WarmOracle(self._text(), self.max_size)
 
     def _text(self) -> Solver:
         """The oracle that does not know of demanded edges."""

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.errors import BadSpecification, SemiBanditError, Unsupported, meant
-from semibandits.files import read_file, replace_file
-from semibandits.sets.built_in import BuiltIn
+from semibandits._util.files import read_file, replace_file
+from semibandits.errors import BadSpecification, SemiBanditError, Unsupported, did_you_mean
+from semibandits.sets.base import BuiltIn
 from semibandits.types import FeasibleSet
 
 FORMAT = "semibandits.set"
@@ -150,7 +150,7 @@ class _Reader:
         _check_names("the document", spec, ["format", "version", "set", "parameters"], ["include", "exclude"])
         name, parameters, kinds = spec["set"], spec["parameters"], _known()
         if not isinstance(name, str) or name not in kinds:
-            raise BadSpecification(f"no set is called {name!r:.100}{meant(name, kinds)}")
+            raise BadSpecification(f"no set is called {name!r:.100}{did_you_mean(name, kinds)}")
         if not isinstance(parameters, dict):
             raise BadSpecification(f"the parameters of {name} must be a dict, got {parameters!r:.200}")
         feasible = self._made(name, kinds[name], parameters)
@@ -241,7 +241,7 @@ def _check_names(what: str, given: dict[str, Any], needed: list[str], others: li
     known = [*needed, *others]
     for name in given:
         if name not in known:
-            raise BadSpecification(f"{what} has no {name!r:.100}{meant(name, known)}")
+            raise BadSpecification(f"{what} has no {name!r:.100}{did_you_mean(name, known)}")
     missing = [name for name in needed if name not in given]
     if missing:
         raise BadSpecification(f"{what} needs {', '.join(map(repr, missing))}, got {list(given)!r:.200}")

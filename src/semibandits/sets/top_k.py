@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import check_weights
+from semibandits._util.checks import check_count, check_n_items, check_weights
+from semibandits._util.forks import cached_property
 from semibandits.errors import InvalidSet
-from semibandits.forks import cached_property
-from semibandits.sets import top_k_in_lanes, top_k_single, top_k_trade_offs
-from semibandits.sets.base import check_count, check_n_items
-from semibandits.sets.built_in import EXCLUDED, FIXED, FREE, LiveOracle, check_oracle_weights
+from semibandits.sets.base import EXCLUDED, FIXED, FREE, WarmOracle, check_oracle_weights
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.program import Program
-from semibandits.structure import ALWAYS, NEVER, Quotas
-from semibandits.types import Items, Solver, TradeOffs, Weights, total
+from semibandits.sets.oracles import top_k, top_k_lanes, top_k_trade_offs
+from semibandits.sets.programs.program import Program
+from semibandits.types import ALWAYS, NEVER, Items, Quotas, Solver, TradeOffs, Weights, total
 
 WORTH_COMPILING = 256
 """From fewer items NumPy selects almost as quickly as machine code."""
@@ -115,10 +113,10 @@ class TopK(MatroidSet):
         lift = np.zeros(self.n_items)
         lift[self._state == EXCLUDED] = -np.inf
         lift[self._state == FIXED] = np.inf
-        return top_k_in_lanes.solver(lift, self.k)
+        return top_k_lanes.solver(lift, self.k)
 
     def single(self) -> Solver:
-        return top_k_single.solver(self._free, self._fixed, self._room, self.bases)
+        return top_k.solver(self._free, self._fixed, self._room, self.bases)
 
     def trade_offs(self) -> TradeOffs | None:
         return top_k_trade_offs.trade_offs(self._free, self._fixed, self._room) if self.bases else None
@@ -141,7 +139,7 @@ class TopK(MatroidSet):
         return f"TopK({self.n_items}, {self.k}{'' if self.bases else ', bases=False'}{self._restricted})"
 
 
-class _Live(LiveOracle):
+class _Live(WarmOracle):
     """What other sets do in plain Python at first, NumPy does here."""
 
     def __init__(self, feasible: TopK) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import cloudpickle
 
-from semibandits.whose import PACKAGE, is_users, root
+from semibandits._util.ownership import PACKAGE, is_users, root
 
 LARGE = 10 * 2**20
 """Bytes of the user's data in modules that are not sent along: these have to be on the workers."""

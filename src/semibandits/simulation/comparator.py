@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semibandits.answers import solve
+from semibandits._util.identity_cache import IdentityCache
+from semibandits._util.resources import asking_for, check_room
 from semibandits.environments import Drifting
 from semibandits.environments.table import InOrder
-from semibandits.kept import Kept
+from semibandits.oracle import solve
 from semibandits.problem import Problem
-from semibandits.sizes import asking_for, check_room
 from semibandits.types import Items, Weights, means_in, total
 
 KNOWN = (InOrder, Drifting)
@@ -26,7 +26,7 @@ TIE = 1e-12
 """By so little, relative to the best value or 1, solutions may differ and count as tied."""
 
 
-_SHARED: Kept[weakref.WeakValueDictionary[tuple[int, bool], Weights]] = Kept()
+_SHARED: IdentityCache[weakref.WeakValueDictionary[tuple[int, bool], Weights]] = IdentityCache()
 """One array for all the engines of a simulation, by problem, horizon and kind."""
 
 

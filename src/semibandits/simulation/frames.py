@@ -19,12 +19,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits._util.files import NoPlainFile, read_file, replace_file
+from semibandits._util.json_files import DAMAGE, Count
+from semibandits._util.resources import check_room, memory
 from semibandits.errors import BadArgument, BadState, Unsupported, to_install
-from semibandits.files import NoPlainFile, read_file, replace_file
 from semibandits.simulation.parquet_sizes import sizes
 from semibandits.simulation.result import SimulationResult
-from semibandits.sizes import check_room, memory
-from semibandits.state import DAMAGE, Count
 
 if TYPE_CHECKING:
     import pandas as pd

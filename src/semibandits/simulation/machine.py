@@ -5,7 +5,7 @@ import functools
 import platform
 from pathlib import Path
 
-from semibandits.sizes import cores as cores
+from semibandits._util.resources import cores as cores
 
 
 @functools.cache

@@ -9,8 +9,8 @@ import uuid
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
+from semibandits._util.ownership import PACKAGE
 from semibandits.errors import Unsupported
-from semibandits.whose import PACKAGE
 
 T = TypeVar("T")
 
@@ -72,13 +72,13 @@ class Failed:
         self.error = error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from semibandits.simulation.worker import packed
+        from semibandits.simulation.engines.pool_worker import packed
 
         return _failed, packed(self.error)
 
 
 def _failed(chain: list[tuple[bytes, str]], traceback: str) -> Failed:
-    from semibandits.simulation.processes import rebuilt
+    from semibandits.simulation.engines.pool import rebuilt
 
     return Failed(rebuilt(chain, traceback))
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits import showing
+from semibandits._util.checks import check_confidence
+from semibandits._util.showing import Shown, above
 from semibandits.errors import BadArgument
-from semibandits.inputs import check_confidence
 from semibandits.types import IndexPolicy, Policy, Scalar
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from semibandits.theory.applicable import Bound
+    from semibandits.theory.applicable_bounds import Bound
 
 LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
 AnyBounds: TypeAlias = (
@@ -116,7 +116,7 @@ class Comparison(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult:
+class SimulationResult(Shown):
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
 
     regret: NDArray[np.float64]
@@ -168,9 +168,6 @@ class SimulationResult:
             f"SimulationResult({policies} policies x {runs} runs of {self.rounds[-1]} rounds, {self.kind} regret, "
             f"seed {self.seed}, {self.engine}, {self.seconds:.1f} s)"
         )
-
-    def _repr_html_(self) -> str:
-        return showing.result_html(self)
 
     def summary(self, round: int | None = None, confidence: float = 0.95) -> Summary:
         """Mean regret of each policy at a checkpoint (default: the horizon), with standard error and interval.
@@ -249,9 +246,8 @@ class SimulationResult:
         Draws on `ax` where given, else on a figure of its own, `.figure` of what is returned: one of pyplot's where
         pyplot is in use or in a notebook.
         """
-        from semibandits.simulation import plots
-
-        return plots.draw(self, bounds, confidence, log, ax)
+        axes: Axes = above("plotting.regret").draw(self, bounds, confidence, log, ax)
+        return axes
 
     def _checkpoint(self, round: Any) -> int:
         if round is None:

@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
+from semibandits._util.checks import check_choice, check_count
+from semibandits._util.resources import asking_for, check_room
+from semibandits._util.versions import __version__, versions
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCode
 from semibandits.kernel import LANES
-from semibandits.probing import Span, probed
+from semibandits.oracle import Span, probed
 from semibandits.problem import Problem
-from semibandits.sets.base import check_count
 from semibandits.simulation.machine import cores, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
+from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, choose, play_all
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
-from semibandits.simulation.work import Block, Choice, EngineName, blocks, choose, play_all
-from semibandits.sizes import asking_for, check_room
-from semibandits.types import FeedbackKind, IndexPolicy, Policy, check_choice
-from semibandits.versions import __version__, versions
+from semibandits.types import FeedbackKind, IndexPolicy, Policy
 
 MOST_ROUNDS = 10**12
 """The longest horizon."""

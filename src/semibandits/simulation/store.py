@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.digest import Fingerprint, fingerprint
+from semibandits._util.files import make_folders, read_file, read_npy, remove_half_written, replace_file
+from semibandits._util.fingerprint.digest import Fingerprint, fingerprint
+from semibandits._util.ownership import PACKAGE
+from semibandits._util.resources import memory
 from semibandits.errors import BadState, StoreFailed
-from semibandits.files import make_folders, read_file, read_npy, remove_half_written, replace_file
 from semibandits.simulation.parcel import edition
 from semibandits.simulation.task import Outcome, Task
-from semibandits.sizes import memory
-from semibandits.whose import PACKAGE
 
 NOTE = "experiment.json"
 MOST_NOTE = 2**24

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semibandits.theory import chen2013, escb, graves_lai, kveton2015, matroid, tight
-    from semibandits.theory.applicable import Bound, Bounds, bounds
+    from semibandits.theory.applicable_bounds import Bound, Bounds, bounds
     from semibandits.theory.explanation import Explanation, explain
-    from semibandits.theory.graves_lai import graves_lai_constant
+    from semibandits.theory.graves_lai.constant import graves_lai_constant
 
 __all__ = [
     "Bound",
@@ -24,7 +24,7 @@ __all__ = [
     "tight",
 ]
 _HOMES = {
-    **dict.fromkeys(("Bound", "Bounds", "bounds"), "applicable"),
+    **dict.fromkeys(("Bound", "Bounds", "bounds"), "applicable_bounds"),
     **dict.fromkeys(("Explanation", "explain"), "explanation"),
     "graves_lai_constant": "graves_lai",
 }

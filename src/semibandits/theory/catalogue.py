@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from semibandits.theory import chen2013, escb, kveton2015, matroid, tight
-from semibandits.theory.checks import PER_ITEM
 from semibandits.theory.facts import Facts
 from semibandits.theory.ratio import by_ratios
+from semibandits.theory.terms import PER_ITEM
 from semibandits.types import Scalar, Weights
 
 Found = TypeVar("Found")

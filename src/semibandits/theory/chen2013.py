@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits._util.checks import check_gap, check_horizons, check_item_gaps, check_sizes
 from semibandits.errors import BadArgument
-from semibandits.theory.checks import PER_ITEM, check_gap, check_item_gaps, check_rounds, check_sizes
+from semibandits.theory.terms import PER_ITEM
 from semibandits.types import Scalar
 
 
@@ -41,7 +42,7 @@ def theorem_1(
     >>> theorem_1([1, 1000], L=4, K=2, item_gaps=gaps, min_gap=0.25, max_gap=0.75).round(1).tolist()
     [12.9, 3770.7]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     least, most = check_gap(min_gap, "min_gap"), _check_max_gap(max_gap, K)
     if most < least * (1.0 - 1e-9):
@@ -64,7 +65,7 @@ def theorem_2(n: ArrayLike, L: int, K: int, max_gap: float | None = None) -> Sca
     >>> theorem_2([1, 1000], L=12, K=4).round(1).tolist()
     [205.9, 5847.8]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return 2.0 * K * np.sqrt(6.0 * L * n * np.log(n)) + PER_ITEM * L * _check_max_gap(max_gap, K)
 

@@ -17,9 +17,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits._util.checks import check_count, check_gap, check_horizons, check_item_gaps, check_sizes
 from semibandits.errors import BadArgument
-from semibandits.sets.base import check_count
-from semibandits.theory.checks import check_gap, check_item_gaps, check_rounds, check_sizes
 from semibandits.types import Scalar
 
 
@@ -29,7 +28,7 @@ def exploration(n: ArrayLike, K: int) -> Scalar:
     >>> exploration([1, 100_000], K=5).round(1).tolist()
     [0.0, 60.4]
     """
-    log = np.log(check_rounds(n))
+    log = np.log(check_horizons(n))
     return log + 4.0 * check_count("K", K, BadArgument) * np.log(np.maximum(log, 1.0))
 
 

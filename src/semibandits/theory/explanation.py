@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from semibandits._util.checks import check_count
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
-from semibandits.sets.base import check_count
-from semibandits.theory.applicable import WIDTH, Bound, Bounds, bounds_by, short
+from semibandits.theory.applicable_bounds import WIDTH, Bound, Bounds, bounds_by, short
 from semibandits.theory.facts import GAPS, LOWER, Facts
 
 

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import sets
-from semibandits.answers import solve
-from semibandits.effort import OutOfPatience, Patience
+from semibandits._util.effort import OutOfPatience, Patience
+from semibandits._util.forks import cached_property
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
-from semibandits.forks import cached_property
+from semibandits.oracle import solve
 from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
-from semibandits.theory.checks import worst_loss
-from semibandits.theory.graves_lai import graves_lai_constant
+from semibandits.theory.graves_lai.constant import graves_lai_constant
 from semibandits.theory.ratio import asks_once_per_item, ratios
+from semibandits.theory.terms import worst_loss
 from semibandits.types import Environment, Weights, total
 
 Found = TypeVar("Found")

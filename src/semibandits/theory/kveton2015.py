@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits._util.checks import check_count, check_gap, check_horizons, check_item_gaps, check_sizes, is_number
 from semibandits.errors import BadArgument
-from semibandits.sets.base import check_count
-from semibandits.theory.checks import PER_ITEM, check_gap, check_item_gaps, check_rounds, check_sizes, is_number
+from semibandits.theory.terms import PER_ITEM
 from semibandits.types import Scalar, Weights
 
 # Upper bounds
@@ -29,7 +29,7 @@ def theorem_2(n: ArrayLike, L: int, K: int, gap: float) -> Scalar:
     >>> theorem_2([1, 1000], L=12, K=4, gap=0.5).round(1).tolist()
     [205.9, 50734.4]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return K ** (4.0 / 3.0) * L * 48.0 / check_gap(gap) * np.log(n) + PER_ITEM * K * L
 
@@ -42,7 +42,7 @@ def theorem_3(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
     >>> theorem_3([1, 1000], L=4, K=2, item_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
     [34.3, 10060.4]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return K ** (4.0 / 3.0) * 96.0 * _inverse_gaps(item_gaps) * np.log(n) + PER_ITEM * K * L
 
@@ -55,7 +55,7 @@ def theorem_4(n: ArrayLike, L: int, K: int, gap: float) -> Scalar:
     >>> theorem_4([1, 1000], L=12, K=4, gap=0.5).round(1).tolist()
     [205.9, 177265.5]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return K * L * 267.0 / check_gap(gap) * np.log(n) + PER_ITEM * K * L
 
@@ -68,7 +68,7 @@ def theorem_5(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
     >>> theorem_5([1, 1000], L=4, K=2, item_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
     [34.3, 44299.2]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return K * 534.0 * _inverse_gaps(item_gaps) * np.log(n) + PER_ITEM * K * L
 
@@ -81,14 +81,14 @@ def theorem_6(n: ArrayLike, L: int, K: int) -> Scalar:
     >>> theorem_6([1, 1000], L=12, K=4).round(1).tolist()
     [205.9, 27269.6]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return 47.0 * np.sqrt(K * L * n * np.log(n)) + PER_ITEM * K * L
 
 
 def grid_path_bound(n: ArrayLike, m: int, sigma: float) -> Scalar:
     """On the grid-path problem of Section 7 the log term of Theorem 5 is below 4272 m² log n / σ; no additive term."""
-    n = check_rounds(n)
+    n = check_horizons(n)
     m, sigma = _check_grid(m, sigma)
     return 4272.0 * m * m * np.log(n) / sigma
 
@@ -141,7 +141,7 @@ def proposition_2(n: ArrayLike, L: int, K: int) -> Scalar:
     >>> proposition_2([1, 10_000], L=8, K=2).tolist()
     [0.1, 20.0]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = _check_paths(L, K)
     if L == K:
         raise BadArgument(f"L must be at least 2 K: a single path leaves nothing to learn; got K = {K} and L = {L}")

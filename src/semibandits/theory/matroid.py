@@ -26,11 +26,12 @@ Proof. Let A* be an optimum, c = sqrt(alpha log n / T(e)) and A_t the choice of 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semibandits._util.checks import check_horizons, check_item_gaps, check_sizes
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.problem import Problem
-from semibandits.sets.built_in import FREE
+from semibandits.sets.base import FREE
 from semibandits.sets.matroid import MatroidSet
-from semibandits.theory.checks import PER_ITEM, check_item_gaps, check_rounds, check_sizes
+from semibandits.theory.terms import PER_ITEM
 from semibandits.types import FeasibleSet, Scalar, Weights
 
 OMM_PER_ITEM = 2.0 * 1.2020569031595942 + 1.0
@@ -106,13 +107,13 @@ def omm_gap_free(n: ArrayLike, L: int, K: int) -> Scalar:
     >>> omm_gap_free([1, 1000], L=12, K=4).round(1).tolist()
     [163.4, 3420.7]
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return 4.0 * np.sqrt(2.0 * K * L * n * np.log(n)) + _additive(OMM_PER_ITEM, L, K)
 
 
 def _log_term(factor: float, n: ArrayLike, exchange_gaps: ArrayLike) -> Scalar:
-    return factor * np.sum(1.0 / check_item_gaps(exchange_gaps)) * np.log(check_rounds(n))
+    return factor * np.sum(1.0 / check_item_gaps(exchange_gaps)) * np.log(check_horizons(n))
 
 
 def _additive(per_item: float, L: int, K: int) -> float:

@@ -8,13 +8,14 @@ import itertools
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits.answers import solve
-from semibandits.effort import CALL, spend
+from semibandits._util.checks import check_horizons
+from semibandits._util.effort import CALL, spend
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
+from semibandits.oracle import solve
 from semibandits.problem import Problem
 from semibandits.sets import Oracle, Product
-from semibandits.sets.highs import Searched
-from semibandits.theory.checks import PER_ITEM, check_rounds, worst_loss
+from semibandits.sets.programs.highs import Searched
+from semibandits.theory.terms import PER_ITEM, worst_loss
 from semibandits.types import FeasibleSet, Scalar, Weights, total
 
 EVALUATIONS = 1000
@@ -35,7 +36,7 @@ def ratio(problem: Problem, n: ArrayLike) -> Scalar:
     >>> [round(float(one), 1) for one in (ratio(problem, 1000), 48 * 3**2 * np.log(1000) / 0.5 + PER_ITEM * 6 * 24)]
     [6586.0, 6586.0]
     """
-    rounds = check_rounds(n)
+    rounds = check_horizons(n)
     return by_ratios(problem, ratios(problem), rounds)
 
 

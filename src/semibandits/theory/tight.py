@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits._util.checks import check_count, check_gap, check_horizons, check_item_gaps, check_sizes
 from semibandits.errors import BadArgument
-from semibandits.sets.base import check_count
-from semibandits.theory.checks import PER_ITEM, check_gap, check_item_gaps, check_rounds, check_sizes
 from semibandits.theory.ratio import ratio, ratios
+from semibandits.theory.terms import PER_ITEM
 from semibandits.types import Scalar
 
 __all__ = [
@@ -184,21 +184,21 @@ def gap_free(n: ArrayLike, L: int, K: int, optimal_size: int) -> Scalar:
 
     The paper's Theorem 6 has 47 sqrt(K L n log n).
     """
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     outside = L - _check_optimal_size(optimal_size, L, K)
     return 2.0 * math.sqrt(6.0) * np.sqrt(K * outside * n * np.log(n)) + PER_ITEM * K * L
 
 
 def _with_constant(constant: float, n: ArrayLike, L: int, K: int, gap: float, optimal_size: int) -> Scalar:
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     outside = L - _check_optimal_size(optimal_size, L, K)
     return constant * outside / check_gap(gap) * np.log(n) + PER_ITEM * K * L
 
 
 def _by_item_gaps(constant: float, n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
-    n = check_rounds(n)
+    n = check_horizons(n)
     L, K = check_sizes(L, K)
     return constant * float((1.0 / check_item_gaps(item_gaps)).sum()) * np.log(n) + PER_ITEM * K * L
 

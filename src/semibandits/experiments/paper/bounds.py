@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semibandits.experiments.figure_1c import HORIZON
-from semibandits.experiments.paper.looks import COLOURS, dress, end_labels, mean_and_band, new_figure, plain_numbers
-from semibandits.experiments.paper.parts import OURS, Claim, Drawing, Part, columns
-from semibandits.experiments.paper.plays import DRAWN, SIGMAS, Grid, Plays
-from semibandits.markup import Html, number, table
+from semibandits._util.html import Html, number, table
+from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, columns
+from semibandits.experiments.paper.published import HORIZON
+from semibandits.experiments.paper.runs import DRAWN, SIGMAS, Grid, Plays
+from semibandits.experiments.paper.style import COLOURS, dress, end_labels, mean_and_band, new_figure, plain_numbers
+from semibandits.plotting.regret import LOWER_COLOUR
 from semibandits.problems import grid_path, k_path
-from semibandits.simulation.plots import LOWER_COLOUR
 from semibandits.theory import Bound, Bounds, bounds
 from semibandits.theory.kveton2015 import grid_path_bound, grid_path_gaps, theorem_5
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from semibandits._util.files import NoPlainFile, make_folders, read_file, replace_file
 from semibandits.errors import BadArgument, StoreFailed
-from semibandits.experiments.paper.parts import Drawing, Part
-from semibandits.experiments.written import Written, names_in, refuse_links
-from semibandits.files import NoPlainFile, make_folders, read_file, replace_file
+from semibandits.experiments.manifest import Written, names_in, refuse_links
+from semibandits.experiments.paper.claims import Drawing, Part
 
 MARKER = "claims.json"
 MOST_BYTES = 2**28
@@ -45,7 +45,7 @@ def write(folder: Path, parts: Sequence[Part], document: Mapping[str, Any]) -> N
     """
     from semibandits.experiments.paper.page import report
     from semibandits.experiments.report.pictures import files_of, own_style, picture, save
-    from semibandits.experiments.tables import can_write_parquet, write_table
+    from semibandits.experiments.table_files import can_write_parquet, write_table
 
     former = _former(folder)
     says: Mapping[str, Any] = former or {}

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from semibandits.experiments.paper.parts import OURS, PARTS, Claim, Drawing, Part, summary
+from semibandits._util.html import Html, escape, facts
+from semibandits.experiments.paper.claims import OURS, PARTS, Claim, Drawing, Part, summary
 from semibandits.experiments.report.page import Section, page, slug
 from semibandits.experiments.report.pictures import Picture, figure
-from semibandits.markup import Html, escape, facts
 
 TITLE = "The paper, reproduced"
 PAPER = Html(

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from semibandits._util.versions import versions
 from semibandits.errors import BadArgument
-from semibandits.experiments.paper.parts import PARTS, Claim, Part
-from semibandits.versions import versions
+from semibandits.experiments.paper.claims import PARTS, Claim, Part
 
 if TYPE_CHECKING:
-    from semibandits.experiments.paper.plays import Plays, Settings
+    from semibandits.experiments.paper.runs import Plays, Settings
     from semibandits.simulation.progress import Progress
 
 LEAST_RUNS = 8
@@ -71,9 +71,10 @@ def reproduce(
     (True, 'L = 2m(m+1) items, paths of K = 2m')
     """
     from semibandits import rng
-    from semibandits.experiments.paper import folder, plays
-    from semibandits.sets.base import check_count
-    from semibandits.sets.drawing import check_axes
+    from semibandits._util.checks import check_count
+    from semibandits.experiments.paper import folder
+    from semibandits.experiments.paper import runs as plays
+    from semibandits.plotting.sets import check_axes
     from semibandits.simulation.simulate import MOST_RUNS
 
     names = _check_parts(only)
@@ -96,28 +97,36 @@ def reproduce(
 
 
 def _judges() -> "Mapping[str, Callable[[Plays], Part]]":
-    from semibandits.experiments.paper import bounds, fig1c, kpath, shapes, sharper, thompson, trends
+    from semibandits.experiments.paper import (
+        bounds,
+        figure_1c,
+        figures_1a_1b,
+        section_6,
+        section_7,
+        section_9,
+        sharper_constants,
+    )
 
     return {
-        "fig1a": shapes.fig1a,
-        "fig1b": shapes.fig1b,
-        "fig1c": fig1c.judge,
-        "trends": trends.judge,
-        "kpath": kpath.judge,
-        "constants": sharper.judge,
+        "fig1a": figures_1a_1b.fig1a,
+        "fig1b": figures_1a_1b.fig1b,
+        "fig1c": figure_1c.judge,
+        "trends": section_7.judge,
+        "kpath": section_6.judge,
+        "constants": sharper_constants.judge,
         "bounds": bounds.judge,
-        "thompson": thompson.judge,
+        "thompson": section_9.judge,
     }
 
 
 def _check_parts(only: Any) -> list[str]:
     """The names of the parts, in their own order."""
-    from semibandits.errors import meant
+    from semibandits.errors import did_you_mean
 
     asked = [only] if isinstance(only, str) else list(PARTS) if only is None else only
     if not isinstance(asked, Iterable) or not (asked := list(asked)):
         raise BadArgument(f"only must be one or more of {', '.join(PARTS)}, got {only!r:.200}")
     for name in asked:
         if not isinstance(name, str) or name not in PARTS:
-            raise BadArgument(f"no part is called {name!r:.100}{meant(name, PARTS)}")
+            raise BadArgument(f"no part is called {name!r:.100}{did_you_mean(name, PARTS)}")
     return [name for name in PARTS if name in asked]

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semibandits import theory
-from semibandits.answers import solve
-from semibandits.effort import OutOfPatience, Patience
+from semibandits._util.effort import OutOfPatience, Patience
+from semibandits._util.html import Html, Number, number, paragraph, several, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.standing import of_unit, short_names
-from semibandits.markup import Html, Number, number, paragraph, several, table
+from semibandits.experiments.report.ranking import of_unit, short_names
+from semibandits.oracle import solve
+from semibandits.plotting.regret import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
-from semibandits.simulation.plots import Curve, bound_curves, names_in_bounds
-from semibandits.theory.applicable import Bound, Bounds
+from semibandits.theory.applicable_bounds import Bound, Bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

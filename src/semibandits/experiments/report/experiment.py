@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from semibandits._util.files import replace_file
+from semibandits._util.html import details, paragraph
 from semibandits.errors import BadArgument
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import sweep
@@ -13,11 +15,9 @@ from semibandits.experiments.report.curves import curves
 from semibandits.experiments.report.items import items
 from semibandits.experiments.report.page import Section, nested, page
 from semibandits.experiments.report.pictures import Gallery, own_style, save
-from semibandits.experiments.report.played import played, provenance, timing
+from semibandits.experiments.report.ranking import sentence, standings
+from semibandits.experiments.report.setup import played, provenance, timing
 from semibandits.experiments.report.solutions import find, solutions
-from semibandits.experiments.report.standing import sentence, standings
-from semibandits.files import replace_file
-from semibandits.markup import details, paragraph
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
 

@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import policies
+from semibandits._util.forks import cached_property
+from semibandits._util.html import Html, Number, details, number, paragraph, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import legend_below, new_axes
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.standing import in_unit, of_unit, ranking, short_names
-from semibandits.forks import cached_property
-from semibandits.markup import Html, Number, details, number, paragraph, table
-from semibandits.sets.drawing import CHOSEN, shortened
-from semibandits.simulation.plots import COLOURS
+from semibandits.experiments.report.ranking import in_unit, of_unit, ranking, short_names
+from semibandits.plotting.regret import COLOURS
+from semibandits.plotting.sets import CHOSEN, shortened
 from semibandits.types import Items, Weights
 
 CONFIDENCE = 0.95

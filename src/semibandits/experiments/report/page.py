@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import NamedTuple
 
-from semibandits.markup import Html, escape
+from semibandits._util.html import Html, escape
 
 
 class Section(NamedTuple):

@@ -15,12 +15,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from semibandits._util.files import make_folders, replace_file
+from semibandits._util.forks import cached_property
+from semibandits._util.html import Html, escape
 from semibandits.errors import BadArgument
-from semibandits.files import make_folders, replace_file
-from semibandits.forks import cached_property
-from semibandits.markup import Html, escape
-from semibandits.sets.drawing import check_axes
-from semibandits.simulation.plots import LOWER_COLOUR
+from semibandits.plotting.regret import LOWER_COLOUR
+from semibandits.plotting.sets import check_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semibandits.answers import solve
+from semibandits._util.html import Html, Number, facts, number, paragraph, several, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.items import Learned, label, sees_items
 from semibandits.experiments.report.pictures import Gallery, Picture, figure
-from semibandits.experiments.report.standing import of_unit, ranking, short_names, with_unit
-from semibandits.markup import Html, Number, facts, number, paragraph, several, table
+from semibandits.experiments.report.ranking import of_unit, ranking, short_names, with_unit
+from semibandits.oracle import solve
+from semibandits.plotting.sets import draw, has_shape
 from semibandits.problem import Problem
-from semibandits.sets.drawing import draw, has_shape
 from semibandits.types import Items
 
 PATIENCE = 5.0

@@ -5,25 +5,25 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from semibandits._util.html import Html, Number, Strong, number, paragraph, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import least_gap
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.played import setting
-from semibandits.experiments.report.standing import (
+from semibandits.experiments.report.ranking import (
     comparisons,
     in_unit,
     listed,
     of_unit,
     ranking,
     short_names,
-    told_apart,
+    significant,
     with_error,
     with_unit,
 )
+from semibandits.experiments.report.setup import setting
 from semibandits.experiments.report.sweep_pictures import Line, draw, is_number
-from semibandits.markup import Html, Number, Strong, number, paragraph, table
-from semibandits.simulation.plots import DASHES
+from semibandits.plotting.regret import DASHES
 
 MOST_LINES = 8
 """In one panel; more are drawn in one for each value of the other settings."""
@@ -71,7 +71,7 @@ def sentence(points: Sequence[Point]) -> str:
     for point in points:
         best = ranking(point.result)[0]
         wins[names[best]] = wins.get(names[best], 0) + 1
-        clear += all(told_apart(one) for one in comparisons(point.result) if one.a == point.result.policies[best])
+        clear += all(significant(one) for one in comparisons(point.result) if one.a == point.result.policies[best])
     (first, count), *rest = sorted(wins.items(), key=lambda win: -win[1])
     often = {0: "none", len(points): "all"}
     said = f"{first} has the least mean regret in {often.get(count, count)} of them"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import WIDTH, legend_below, plain_numbers, regret_label
-from semibandits.experiments.report.played import setting
-from semibandits.simulation.plots import COLOURS, DASHES
+from semibandits.experiments.report.setup import setting
+from semibandits.plotting.regret import COLOURS, DASHES
 from semibandits.simulation.result import SummaryRow
 
 if TYPE_CHECKING:

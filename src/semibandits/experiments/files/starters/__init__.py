@@ -1,0 +1,37 @@
+"""Experiment files to begin with, full of comments."""
+
+from importlib import resources
+from pathlib import Path
+
+from semibandits._util.files import make_folders, replace_file
+from semibandits.errors import BadArgument, StoreFailed, did_you_mean
+
+STARTERS = {
+    "grid_path": "the paper's problem: the longest path through a grid",
+    "routing_tree": "a network: the links that connect all towns fastest",
+    "channel_assignment": "radio: which link gets which channel",
+    "slate": "recommendation: so many articles of each category",
+    "budget": "projects that fit into a budget, from a CSV file",
+    "own_solver": "a solver and constraints of your own, in Python",
+}
+"""What there is, and what it is about."""
+FILES = {"budget": ("projects.csv",), "own_solver": ("suppliers.py",)}
+"""What an experiment file comes with."""
+
+
+def write_starter(name: str, folder: Path) -> list[Path]:
+    """Writes NAME.toml, and what it needs, to a folder, which is made where it is missing; existing files are kept."""
+    known = name.replace("-", "_")
+    if known not in STARTERS:
+        raise BadArgument(f"no starter is called {name!r:.100}{did_you_mean(known, STARTERS)}")
+    paths = [folder / file for file in (f"{known}.toml", *FILES.get(known, ()))]
+    there = [str(path) for path in paths if path.exists() or path.is_symlink()]
+    if there:
+        raise BadArgument(f"{' and '.join(there)} would be overwritten: remove it, or give another folder")
+    for path in paths:
+        try:
+            make_folders(folder)
+            replace_file(path, (resources.files(__package__) / path.name).read_bytes())
+        except OSError as error:
+            raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
+    return paths

@@ -1,0 +1,134 @@
+"""The constants in bounds on the regret of CombUCB1, against K: the c in
+
+    R(n) ≤ c · L/Δ · log n + (π²/3 + 1) K L
+
+where every suboptimal solution has the gap Δ. The paper has 48 K^(4/3) (Theorem 2) and 267 K (Theorem 4), of which the
+second is smaller from K = 173 on; `theory.tight` proves less with the paper's own argument at its best (cascade) and
+with another (amortised). Below K/4 none can be: on the K-path problem every consistent algorithm loses that much where
+L is many times K (Proposition 1).
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semibandits._util.checks import check_count
+from semibandits.errors import BadArgument
+from semibandits.plotting.sets import check_axes, new_axes
+from semibandits.theory.kveton2015 import crossover, proposition_1, theorem_2, theorem_4
+from semibandits.theory.tight import amortised_constant, cascade_constant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KS = (1, 2, 3, 5, 8, 10, 16, 50, 100, 172, 173, 1000)
+
+
+class Row(NamedTuple):
+    """The constants of one K."""
+
+    K: int
+    theorem_2: float
+    theorem_4: float
+    paper: float
+    """The smaller of the two."""
+    cascade: float
+    amortised: float
+    lower: float
+    """What no consistent algorithm can go below."""
+
+    @property
+    def gain(self) -> float:
+        """How many times smaller than the paper's the smallest is."""
+        return self.paper / min(self.cascade, self.amortised)
+
+
+class Table(tuple[Row, ...]):
+    """One row per K."""
+
+    def __str__(self) -> str:
+        lines = [
+            "R(n) ≤ c · L/Δ · log n + (π²/3 + 1) K L, where every suboptimal solution has the gap Δ: c",
+            "",
+            "   K  Theorem 2  Theorem 4  the smaller   cascade  amortised   gain   lower bound",
+        ]
+        lines += [
+            f"{row.K:>4} {row.theorem_2:>10,.1f} {row.theorem_4:>10,.0f} {row.paper:>12,.1f} {row.cascade:>9,.1f} "
+            f"{row.amortised:>10,.0f} {row.gain:>6.1f} {row.lower:>13,.2f}"
+            for row in self
+        ]
+        return "\n".join(lines)
+
+
+def table(Ks: Iterable[int] = KS) -> Table:
+    """
+    >>> print(table([2, 173]))
+    R(n) ≤ c · L/Δ · log n + (π²/3 + 1) K L, where every suboptimal solution has the gap Δ: c
+    <BLANKLINE>
+       K  Theorem 2  Theorem 4  the smaller   cascade  amortised   gain   lower bound
+       2      121.0        534        121.0      24.0         24    5.0          0.50
+     173   46,270.3     46,191     46,191.0  25,772.1      4,128   11.2         43.25
+    """
+    if not isinstance(Ks, Iterable):
+        raise BadArgument(f"Ks must be one or more integers >= 1, got {Ks!r:.200}")
+    listed = [check_count("K", K, BadArgument) for K in Ks]
+    if not listed:
+        raise BadArgument("Ks must be one or more integers >= 1, got none")
+    return Table(_row(K) for K in listed)
+
+
+def draw(ax: "Axes | None" = None) -> "Axes":
+    """The constants for K = 1 to 1000, with the K from which Theorem 4 is better than Theorem 2."""
+    check_axes(ax)
+    from semibandits.plotting.regret import COLOURS
+
+    ax = new_axes(7.2, 5.0) if ax is None else ax
+    rows = table(sorted({round(K) for K in np.geomspace(1, 1000, 60)}))
+    ks = [row.K for row in rows]
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.plot(ks, [row.paper for row in rows], color="#C4C4C4", linewidth=6.0, solid_capstyle="round", zorder=2)
+    curves: tuple[tuple[str, str, str, Any, int], ...] = (
+        ("theorem_2", "Theorem 2: 48 K^(4/3)", COLOURS[0], (0, (6, 1.5)), 3),
+        ("theorem_4", "Theorem 4: 267 K", COLOURS[1], (0, (6, 1.5, 1.2, 1.5)), 1),
+        ("cascade", "cascade, at its best", COLOURS[3], "solid", -5),
+        ("amortised", "amortised: 24 (K-1)", COLOURS[2], "solid", 0),
+        ("lower", "lower bound: K/4", COLOURS[6], (0, (1.2, 1.2)), 0),
+    )
+    for name, text, colour, dashes, up in curves:
+        values = [getattr(row, name) for row in rows]
+        ax.plot(ks, values, color=colour, linestyle=dashes, linewidth=1.8, zorder=3, label=text)
+        _write(ax, text, ks[-1], values[-1], (8, up), ha="left", va="center")
+    first = math.floor(crossover()) + 1
+    height = _row(first).paper
+    ax.plot([first], [height], "o", color="#333333", markersize=6, zorder=4)
+    _write(ax, f"from K = {first} on\nTheorem 4 is the smaller", first, height, (-8, 14), ha="right", va="bottom")
+    ax.set_xlim(0.9, ks[-1])
+    ax.set_xlabel("K")
+    ax.set_ylabel("c")
+    ax.set_title(
+        "R(n) ≤ c · L/Δ · log n + …, one gap Δ (grey: the smaller of the paper's two)", loc="left", fontsize="medium"
+    )
+    ax.grid(True, color="#e4e4e4", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _write(ax: "Axes", text: str, x: float, y: float, offset: tuple[int, int], **place: Any) -> None:
+    """Text beside a point."""
+    ax.annotate(text, (x, y), offset, textcoords="offset points", fontsize="small", color="#333333", **place)
+
+
+def _row(K: int) -> Row:
+    second, fourth = _factor(theorem_2, K), _factor(theorem_4, K)
+    # (L-K) K/(4Δ), per L/Δ as L grows: 2K has half of it.
+    gap = K / 4.0
+    lower = 2.0 * proposition_1(2 * K, K, gap) * gap / (2 * K)
+    return Row(K, second, fourth, min(second, fourth), cascade_constant(K), amortised_constant(K), lower)
+
+
+def _factor(theorem: Callable[..., Any], K: int) -> float:
+    """What stands before L/Δ · log n in a theorem."""
+    return float(theorem(math.e, L=K, K=K, gap=1.0) - theorem(1, L=K, K=K, gap=1.0)) / K

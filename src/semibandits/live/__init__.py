@@ -1,0 +1,5 @@
+"""Live use: a learner that is asked what to choose, and told what came of it."""
+
+from semibandits.live.learner import Learner
+
+__all__ = ["Learner"]

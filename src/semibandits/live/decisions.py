@@ -1,0 +1,153 @@
+"""The book of decisions: which of them wait for feedback, and what the last finished ones were told."""
+
+import dataclasses
+import secrets
+from collections import OrderedDict
+from operator import setitem
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits._util import forks
+from semibandits._util.atomic import Step
+from semibandits.errors import BadArgument, UnknownDecision, UnknownItem
+from semibandits.live.reading import Reader
+from semibandits.live.saved_file import SavedDecision, SavedLearner, restored_array, saved_array
+from semibandits.oracle import check_answer
+from semibandits.types import Items, Note, Weights
+
+
+@dataclasses.dataclass(slots=True)
+class Record:
+    """A decision and the feedback it has had so far: NaN where it had none, None where it had none at all."""
+
+    round: int
+    epoch: str
+    """Of the learner's life in which it was asked; none in files of old."""
+    items: Items
+    initial: bool
+    note: Note = None
+    """What the policy wants to know of the decision when feedback comes."""
+    weights: Weights | None = None
+    """Where only their sum is told: an array with just that."""
+    cancelled: bool = False
+
+    def told(self) -> Weights:
+        return np.full(self.items.size, np.nan) if self.weights is None else self.weights.copy()
+
+    def waiting(self) -> Items:
+        """The items without feedback."""
+        if self.weights is None:
+            return self.items
+        return self.items[np.isnan(self.weights)] if self.weights.size == self.items.size else self.items[:0]
+
+    def positions(self, id: str, items: Items, inputs: Reader) -> NDArray[np.int64]:
+        """Where these items are among the decision's."""
+        positions = np.searchsorted(self.items, items)
+        known = positions < self.items.size
+        known[known] = self.items[positions[known]] == items[known]
+        if not known.all():
+            raise UnknownItem(f"not part of decision {id}: {', '.join(inputs.names(items[~known]))!s:.200}")
+        return positions
+
+
+class DecisionLog:
+    """Decisions by id: the book's name, which no other learner shares, the round, and an epoch.
+
+    An epoch is a life of the learner: it ends where the learner is loaded from a file, and in a forked child. So what
+    was decided after that save, or in another process, has another id than anything decided here.
+    """
+
+    REMEMBERED: ClassVar[int] = 1000
+    """How many finished decisions are kept, only to recognise repeated feedback."""
+
+    def __init__(self) -> None:
+        self.name = secrets.token_hex(8)
+        self.outstanding: dict[str, Record] = {}
+        self.finished: OrderedDict[str, Record] = OrderedDict()
+        self._epoch = ""
+        self._begun = -1
+
+    def epoch(self) -> str:
+        """That of today."""
+        if self._begun != forks.generation:
+            self._epoch = secrets.token_hex(8)
+            self._begun = forks.generation
+        return self._epoch
+
+    def id(self, record: Record) -> str:
+        return f"{self.name}-{record.round}-{record.epoch}" if record.epoch else f"{self.name}-{record.round}"
+
+    def find(self, id: str) -> Record:
+        if not isinstance(id, str):
+            raise UnknownDecision(f"a decision's id is a string (decision.id), got {id!r:.100}")
+        record = self.outstanding.get(id) or self.finished.get(id)
+        if record is None:
+            there = (
+                f"{len(self.outstanding)} are outstanding, and of the finished ones the last {self.REMEMBERED} are "
+                "remembered"
+            )
+            raise UnknownDecision(f"no decision {id!r:.100}: {there}{self._perhaps(id)}")
+        return record
+
+    def _perhaps(self, id: str) -> str:
+        """Why a decision of this learner may be unknown to it."""
+        if not id.startswith(f"{self.name}-") or id.endswith(f"-{self.epoch()}"):
+            return ""
+        return (
+            ". It is one of this learner's, but of another life: asked after the save that this one was loaded from, "
+            "or by another process, which was forked or has loaded the same file; or it was finished long ago"
+        )
+
+    def finishing(self, id: str, record: Record) -> list[Step]:
+        """The steps by which it waits no longer."""
+        steps: list[Step] = [(setitem, self.finished, id, record), (self.outstanding.pop, id)]
+        if len(self.finished) >= self.REMEMBERED:
+            steps.append((self.finished.popitem, False))
+        return steps
+
+    def restore(self, saved: SavedLearner, inputs: Reader) -> None:
+        """Takes over what was saved, and refuses what no learner could have written."""
+        self.name = saved.name
+        for one in saved.outstanding:
+            record = _restored(one, saved, inputs)
+            if record.cancelled or (record.items.size and not record.waiting().size):
+                raise BadArgument(f"the decision of round {one.round} waits for nothing")
+            self.outstanding[self.id(record)] = record
+        for one in saved.finished:
+            record = _restored(one, saved, inputs)
+            if not record.cancelled and record.waiting().size:
+                raise BadArgument(f"the decision of round {one.round} is finished without feedback")
+            self.finished[self.id(record)] = record
+        rounds = [one.round for one in saved.outstanding + saved.finished]
+        if len(set(rounds)) < len(rounds):
+            raise BadArgument("two decisions were made in one round")
+
+
+def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
+    weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
+    note = saved_array(record.note, "a note") if outstanding and record.note is not None else None
+    items = record.items.tolist()
+    return SavedDecision(record.round, items, weights, record.initial, record.cancelled, note, record.epoch)
+
+
+def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record:
+    items = check_answer(one.items, saved.n_items, saved.max_size)
+    if items.tolist() != one.items or not 1 <= one.round <= saved.round:
+        raise BadArgument(f"the decision of round {one.round} has items {one.items!r:.100}")
+    items.setflags(write=False)
+    weights = None
+    if one.weights is not None:
+        weights = np.array(one.weights, dtype=np.float64)
+        if saved.feedback == "bandit":
+            if len(one.weights) != 1:
+                raise BadArgument(f"the decision of round {one.round} has {len(one.weights)} sums, expected one")
+            inputs.sum(one.weights[0], items.size)
+        elif weights.shape != items.shape:
+            raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
+        else:
+            told = ~np.isnan(weights)
+            inputs.weights(weights[told], items[told])
+    note = None if one.note is None else restored_array(one.note)
+    return Record(one.round, one.epoch, items, one.initial, note, weights, one.cancelled)

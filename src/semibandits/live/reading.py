@@ -1,0 +1,207 @@
+"""What a user says, read and checked: items by number or label, and weights within their bounds."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from semibandits._util.indexed import check_order, has_plain_index, index_of
+from semibandits.errors import BadArgument, BadWeights, UnknownItem
+from semibandits.types import Bounds, Items, Weights
+
+TRUTH = {bool, np.bool_}
+
+
+class Reader:
+    """The vocabulary of one learner."""
+
+    def __init__(self, n_items: int, bounds: Bounds, labels: Sequence[str] | None) -> None:
+        self.n_items = n_items
+        self.bounds = bounds
+        self.labels = None if labels is None else check_labels(labels, n_items)
+        self._item_of = {label: item for item, label in enumerate(self.labels or ())}
+
+    def names(self, items: Iterable[int]) -> list[str]:
+        """How the user calls these items."""
+        return [str(item) if self.labels is None else self.labels[item] for item in items]
+
+    def item(self, name: Any) -> int:
+        if isinstance(name, str):
+            if name in self._item_of:
+                return self._item_of[name]
+            hint = ", and this learner has no labels" if self.labels is None else ""
+            raise UnknownItem(f"no item has the label {name!r:.100}{hint}")
+        if isinstance(name, bool) or not isinstance(name, int | np.integer) or not 0 <= name < self.n_items:
+            raise UnknownItem(f"no item {name!r:.100}: items are 0 to {self.n_items - 1}")
+        return int(name)
+
+    def items(self, names: Any) -> Items:
+        """Items in the order given, repeats and all."""
+        if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and names.ndim == 1:
+            if not ((names < 0) | (names >= self.n_items)).any():
+                return np.array(names, dtype=np.int64)
+            names = names.tolist()
+        elif isinstance(names, str | bytes) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
+            raise UnknownItem(f"expected a list of items or labels, got {names!r:.100}")
+        return np.array([self.item(name) for name in names], dtype=np.int64)
+
+    def unavailable(self, available: Any) -> Items:
+        """All items but these, which are given by name, or as a mask: in the order of the items, or by name too."""
+        if _is_plain(available) or not isinstance(available, Iterable):
+            values = available
+        else:
+            values = list(available.values() if isinstance(available, Mapping) else available)
+        mask = np.zeros(self.n_items, dtype=bool)
+        if _are_truths(values):
+            mask[self._masked(available, np.shape(values))] = values
+        elif isinstance(available, Mapping) or self._is_mask(available, values):
+            raise BadArgument(f"a mask must be True or False for every item, got {available!r:.200}")
+        else:
+            mask[self._once(values)] = True
+        return np.flatnonzero(~mask)
+
+    def _masked(self, available: Any, shape: tuple[int, ...]) -> Items:
+        """The items that a mask of this shape speaks of, in its order: all of them."""
+        named = None if has_plain_index(available) else self._named(available)
+        if named is None:
+            if shape != (self.n_items,):
+                raise BadArgument(f"expected a mask of {self.n_items} items, got an array of shape {shape}")
+            return np.arange(self.n_items)
+        items = self._once(named[0])
+        if items.size < self.n_items:
+            missing = self.names(np.setdiff1d(np.arange(self.n_items), items)[:10])
+            raise BadArgument(f"a mask must say of every item whether it is available, also of {', '.join(missing)}")
+        return items
+
+    def _is_mask(self, available: Any, values: Any) -> bool:
+        """Whether it was meant as one: by its index, or by some of its values."""
+        index = index_of(available)
+        named = index is not None and len(index) > 0 and all(name in self._item_of for name in index)
+        return named or (isinstance(values, list) and not TRUTH.isdisjoint(map(type, values)))
+
+    def weights(self, weights: Any, items: Items) -> Weights:
+        """Finite numbers within the bounds, one for each of these items, as a new array. True is 1, False 0."""
+        count = len(items)
+        expected = f"expected {count} weight{'' if count == 1 else 's'}"
+        if isinstance(weights, np.ma.MaskedArray):
+            raise BadWeights("weights must all be there, got a masked array")
+        if not isinstance(weights, np.ndarray):
+            flat = isinstance(weights, Iterable) and getattr(weights, "ndim", 1) == 1
+            if isinstance(weights, str | bytes | Set) or not flat:
+                raise BadWeights(f"{expected} in the order of the items, got {weights!r:.200}")
+            weights = list(weights)
+            if not TRUTH.isdisjoint(map(type, weights)) and not _are_truths(weights):
+                raise BadWeights(f"weights must be numbers, got a truth value among them: {weights!r:.200}")
+        try:
+            values = np.asarray(weights)
+        except ValueError as error:
+            raise BadWeights(f"{expected}, got {weights!r:.200}") from error
+        if values.shape != (count,):
+            raise BadWeights(f"{expected}, got {len(values) if values.ndim == 1 else weights!r:.200}")
+        if count and values.dtype.kind not in "fiub":
+            raise BadWeights(f"weights must be numbers, got {weights!r:.200}")
+        values = values.astype(np.float64)
+        inside = (values >= self.bounds[0]) & (values <= self.bounds[1])
+        if np.count_nonzero(inside) < count:  # a quick all()
+            at = int(np.argmin(inside))
+            name = self.names(items[at : at + 1])[0]
+            raise BadWeights(f"weights must be within the bounds {self.bounds}, got {values[at]} for item {name}")
+        return values
+
+    def sum(self, sum: Any, size: int) -> float:
+        """What so many items are worth together."""
+        if isinstance(sum, np.ndarray) and sum.size == 1 and not isinstance(sum, np.ma.MaskedArray):
+            sum = sum.item()
+        if isinstance(sum, bool) or not isinstance(sum, int | float | np.integer | np.floating):
+            raise BadWeights(f"expected one number, the sum of the {size} items' weights, got {sum!r:.200}")
+        try:
+            told = float(sum)
+        except OverflowError:
+            told = float("inf")
+        least, most = size * self.bounds[0], size * self.bounds[1]
+        slack = 1e-9 * max(abs(least), abs(most))  # of adding up
+        if not least - slack <= told <= most + slack:
+            raise BadWeights(f"the sum of {size} weights must be from {least} to {most}, got {told}")
+        return told
+
+    def by_name(self, weights: Any, decided: Items) -> tuple[Items, Weights] | None:
+        """What a mapping, or a vector with an index, says of which items, each at most once; None: it is neither."""
+        pairs = self._named(weights, decided)
+        if pairs is None:
+            return None
+        items = self._once(pairs[0])
+        return items, self.weights(pairs[1], items)
+
+    def observations(self, items: Any, weights: Any) -> tuple[Items, Weights]:
+        """Aligned items and weights, an item as often as one likes; or, without weights, both in one."""
+        pairs = self._named(items) if weights is None or isinstance(items, Mapping) else None
+        if (pairs is None) if weights is None else isinstance(items, Mapping):
+            raise BadArgument("give items and weights, or one mapping from items to weights")
+        if weights is None and pairs is not None:
+            numbers = self._once(pairs[0]) if isinstance(items, Mapping) else self.items(pairs[0])
+            return numbers, self.weights(pairs[1], numbers)
+        listed = items if _is_plain(items) or not isinstance(items, Iterable) else list(items)
+        numbers, index, other = self.items(listed), index_of(weights), index_of(items)
+        alike = [list(listed), list(range(numbers.size))] if other is None else [other]
+        if index is not None and index not in alike:
+            raise BadArgument(
+                f"items and weights do not belong together: the items are {items!r:.100}, and the weights have the "
+                f"index {index!r:.100}. Give the weights alone, to go by their index, or their values (.to_numpy())"
+            )
+        return numbers, self.weights(weights, numbers)
+
+    def _once(self, names: Any) -> Items:
+        items = self.items(names)
+        if np.unique(items).size < items.size:
+            hint = " (a mask is made of True and False)" if {0, 1}.issuperset(names) else ""
+            raise UnknownItem(f"an item is given twice{hint}: {names!r:.200}")
+        return items
+
+    def _named(self, values: Any, decided: Items | None = None) -> tuple[list[Any], list[Any]] | None:
+        """Names and values of a mapping, or of a vector with an index; None: it is neither.
+
+        Where items have labels, an index of numbers may be that of rows: of items it is if it looks like one, and has
+        just those that were `decided`.
+        """
+        if isinstance(values, np.ndarray):
+            return None
+        if isinstance(values, Mapping):
+            return list(values), list(values.values())
+        index = index_of(values)
+        if index is None:
+            return None
+        rows = has_plain_index(values) or (decided is not None and set(index) != set(decided.tolist()))
+        if self.labels is not None and rows and any(isinstance(name, int | np.integer) for name in index):
+            raise BadArgument(
+                f"a Series goes by its index, which here is {index!r:.100}: numbers of rows perhaps, while this "
+                "learner's items have labels. Make those its index (set_index), or pass its values (.to_numpy()), to "
+                "be read in the order of the items"
+            )
+        return index, list(values)
+
+
+def _is_plain(values: Any) -> bool:
+    return isinstance(values, np.ndarray | str | bytes)
+
+
+def _are_truths(values: Any) -> bool:
+    """Whether these are truth values, all of them, and there are any."""
+    if isinstance(values, np.ndarray):
+        return bool(values.dtype == np.bool_)
+    return isinstance(values, list) and bool(values) and TRUTH.issuperset(map(type, values))
+
+
+def check_labels(labels: Any, n_items: int) -> tuple[str, ...]:
+    check_order("labels", labels)
+    ordered = isinstance(labels, Iterable) and not isinstance(labels, str | bytes | Set | Mapping)
+    names = tuple(labels) if ordered else ()
+    if len(names) != n_items or not all(isinstance(name, str) for name in names):
+        raise BadArgument(f"labels must be {n_items} strings, one per item, got {labels!r:.200}")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise BadArgument(f"labels must be distinct, got {name!r:.100} twice")
+        if not name.isprintable():
+            raise BadArgument(f"labels must be printable, got {name!r:.100}")
+        seen.add(name)
+    return tuple([str(name) for name in names])

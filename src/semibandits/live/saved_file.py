@@ -1,0 +1,193 @@
+"""The file a learner is saved to: JSON with a version and a checksum, replaced as a whole or not at all."""
+
+import errno
+import hashlib
+import math
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from semibandits._util.files import NoPlainFile, read_file, replace_file
+from semibandits._util.json_files import DAMAGE, Count
+from semibandits._util.locks import alone, read_head
+from semibandits._util.resources import memory
+from semibandits.errors import BadArgument, BadState, FileChanged, Unsupported
+
+FORMAT = "semibandits.learner"
+VERSION = 3
+"""In files of version 1 there is no fingerprint, in those of version 2 no epoch."""
+HEAD = 160
+"""So many bytes at the beginning of a file tell it from any other: its checksum is among them."""
+MOST_BYTES = 2**32
+"""A larger file is not read, nor one that takes more than a quarter of the memory."""
+
+
+Number = float | Literal["inf", "-inf", "nan"]
+"""JSON has no other way to say these."""
+
+
+Parameter = bool | int | float | str | list[int | float | list[float]] | None
+
+
+class SavedPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    parameters: dict[str, Parameter] | None
+    """None for a policy of the user's own, which must be given again."""
+
+
+class SavedArray(msgspec.Struct, forbid_unknown_fields=True):
+    """Numbers in the order of their places; "int64" or "float64"."""
+
+    kind: Literal["int64", "float64"]
+    shape: list[Count]
+    values: list[int | Number]
+
+
+class SavedDecision(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    round: Count
+    items: list[Count]
+    weights: list[float | None] | None
+    initial: bool
+    cancelled: bool
+    note: SavedArray | None = None
+    epoch: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")] = ""
+
+
+class SavedRound(msgspec.Struct, forbid_unknown_fields=True):
+    """What was observed in a round that a window still covers, on the policy's scale."""
+
+    round: Count
+    items: list[Count]
+    x: list[float]
+
+
+class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    name: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16}$")]
+    seed: int
+    round: Count
+    n_items: Count
+    max_size: Count
+    sense: str
+    bounds: tuple[float, float]
+    labels: list[str] | None
+    uncovered: str
+    policy: SavedPolicy
+    stats: list[list[Number]]
+    init_round: list[Count]
+    init_x: list[float]
+    logged: Count
+    outstanding: list[SavedDecision]
+    finished: list[SavedDecision]
+    recent: list[SavedRound] = []
+    feedback: Literal["semi", "bandit"] = "semi"
+    state: list[SavedArray] | None = None
+    """Of a policy that chooses whole solutions."""
+    fingerprint: list[str] = []
+    """By which the set is known again."""
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
+    learner: msgspec.Raw
+
+
+class Files:
+    """The files that a learner has loaded or written, by real path: what they begin with."""
+
+    def __init__(self) -> None:
+        self._heads: dict[Path, tuple[bytes, ...]] = {}
+
+    def know(self, path: str | os.PathLike[str], head: bytes) -> None:
+        self._heads[_real(path)] = (head,)
+
+    def write(self, path: str | os.PathLike[str], learner: SavedLearner, overwrite: bool) -> None:
+        """Replaces a file that is known, or any."""
+        target = _real(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
+        body = msgspec.json.encode(learner)
+        data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
+        alone(target.parent, lambda: self._replace(target, data, overwrite))
+
+    def _replace(self, target: Path, data: bytes, overwrite: bool) -> None:
+        there, new = self._there(target, overwrite), data[:HEAD]
+        self._heads[target] = (there, new)  # one of these is there if we are interrupted
+        replace_file(target, data)
+        self._heads[target] = (*self._heads[target][-2:], new)  # a signal handler may have saved meanwhile
+
+    def _there(self, target: Path, overwrite: bool) -> bytes:
+        """What the file begins with. Raises where others have written it; an empty one has nothing to lose."""
+        before = self._heads.get(target, ())
+        try:
+            head = read_head(target, HEAD)
+        except (FileNotFoundError, NoPlainFile):  # which is refused where it would be replaced
+            return b""
+        known = (*before, *self._heads.get(target, ()))
+        if head and head not in known and not overwrite:
+            if not head.startswith(b'{"format":"%b"' % FORMAT.encode()):
+                what = "is no saved learner"
+            else:
+                what = "has changed since this learner loaded or saved it" if known else "is none this learner has seen"
+            raise FileChanged(
+                f"{target} {what}, and would be lost: load it, save to another path, or replace it with save(path, "
+                "overwrite=True)"
+            )
+        return head
+
+
+def _real(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def read(path: str | os.PathLike[str]) -> tuple[SavedLearner, bytes]:
+    """What a file holds, and what it begins with."""
+    try:
+        data = read_file(path, min(MOST_BYTES, memory() // 4))
+    except NoPlainFile as error:
+        raise BadState(f"{path} is not a saved learner: {error.strerror}") from error
+    try:
+        file = msgspec.json.decode(data, type=_File)
+    except DAMAGE as error:
+        raise BadState(f"{path} is not a saved learner, or was cut short ({len(data)} bytes): {error}") from error
+    if file.format != FORMAT:
+        raise BadState(f"{path} holds {file.format!r:.100}, expected {FORMAT!r}")
+    if not 1 <= file.version <= VERSION:
+        raise BadState(f"{path} has version {file.version}; this release reads versions 1 to {VERSION}")
+    if hashlib.sha256(bytes(file.learner)).hexdigest() != file.checksum:
+        raise BadState(f"{path} was damaged or edited: its checksum does not match")
+    try:
+        return msgspec.json.decode(file.learner, type=SavedLearner), data[:HEAD]
+    except DAMAGE as error:
+        raise BadState(f"{path} is not a saved learner: {error}") from error
+
+
+def numbers(values: NDArray[np.float64]) -> list[list[Number]]:
+    """A matrix as JSON can say it."""
+    rows: list[list[Number]] = values.tolist()
+    if np.isfinite(values).all():
+        return rows
+    return [[x if math.isfinite(x) else str(x) for x in row] for row in values.tolist()]  # type: ignore[misc]
+
+
+def saved_array(array: Any, what: str) -> SavedArray:
+    kinds: Any = ("int64", "float64")
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        raise Unsupported(f"{what} must be made of NumPy arrays of int64 or float64 to be saved, got {array!r:.200}")
+    values = [x if math.isfinite(x) else str(x) for x in array.ravel().tolist()]
+    return SavedArray(array.dtype.name, list(array.shape), values)  # type: ignore[arg-type]
+
+
+def restored_array(saved: SavedArray) -> NDArray[Any]:
+    if math.prod(saved.shape) != len(saved.values):
+        raise BadArgument(f"an array of shape {saved.shape} has {len(saved.values)} numbers")
+    if saved.kind == "int64" and not all(isinstance(x, int) for x in saved.values):
+        raise BadArgument("an array of whole numbers holds others")
+    return np.array([float(x) if isinstance(x, str) else x for x in saved.values], dtype=saved.kind).reshape(
+        saved.shape
+    )

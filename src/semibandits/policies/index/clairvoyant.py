@@ -1,0 +1,60 @@
+"""The baseline that knows the means."""
+
+from typing import Any
+
+import numpy as np
+
+from semibandits.errors import BadArgument
+from semibandits.kernel import as_index
+from semibandits.policies.index.counted import Counted
+from semibandits.types import Clock, Environment, FeasibleSet, Game, Params, Scalar, Stats
+
+
+class Clairvoyant(Counted):
+    """Chooses what is best under the true means of a `Problem`, in every round anew where they drift: no regret.
+
+    >>> import semibandits as sb
+    >>> problem = sb.problems.grid_path(m=2, sigma=0.4)
+    >>> sb.simulate(problem, Clairvoyant(problem), horizon=100, runs=2, seed=0).regret[0, :, -1]
+    array([0., 0.])
+    """
+
+    def __init__(self, problem: Any) -> None:
+        world = getattr(problem, "environment", None)
+        if not isinstance(world, Environment):
+            raise BadArgument(f"Clairvoyant needs the problem whose means it is to know, got {problem!r:.200}")
+        starts, rows, slopes = _pieces(world)
+        lo, hi = world.bounds
+        least = problem.sense == "min"
+        self._n_items = world.n_items
+        self._starts = starts
+        self._rows = (hi - rows) / (hi - lo) if least else (rows - lo) / (hi - lo)
+        self._slopes = slopes / (lo - hi if least else hi - lo)
+
+    def check(self, feasible: FeasibleSet) -> None:
+        if feasible.n_items != self._n_items:
+            raise BadArgument(f"Clairvoyant knows {self._n_items} means, the set has {feasible.n_items} items")
+
+    def params(self, game: Game) -> Params:
+        return (self._starts, self._rows, self._slopes)
+
+    @staticmethod
+    def clock(round: int, key: int, p: Params) -> Clock:
+        piece = -1.0
+        for start in p[0]:
+            piece += 1.0 if start <= round else 0.0
+        return (piece, round - p[0][as_index(piece)])
+
+    @staticmethod
+    def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        piece = as_index(c[0])
+        return p[1][piece, item] + p[2][piece, item] * c[1]
+
+
+def _pieces(world: Any) -> tuple[Any, Any, Any]:
+    """First rounds, the means then, and how much they change from round to round."""
+    if not world.drifts:
+        return np.ones(1), np.array(world.means)[None], np.zeros((1, world.n_items))
+    if not all(hasattr(world, name) for name in ("starts", "rows", "slopes")):
+        raise BadArgument(f"Clairvoyant knows the means of environments.Drifting only, got {world!r:.200}")
+    return world.starts.astype(np.float64), world.rows, world.slopes

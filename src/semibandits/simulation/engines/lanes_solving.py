@@ -1,0 +1,176 @@
+"""Scores and answers of a block of runs, as text for the compiler: what the `solve` of `block` is bound to."""
+
+from typing import Any
+
+import numpy as np
+
+from semibandits.agent.scores import MOST_ATTEMPTS
+from semibandits.kernel import LANES, lane_loops
+from semibandits.rng import below
+from semibandits.simulation.engines.lanes import (
+    CLIPS,
+    GLANCES,
+    POLICY,
+    RAGGED,
+    RANDOM,
+    REDRAWS,
+    USERS_CODE,
+    USERS_ORACLE,
+    for_oracle,
+    glance,
+    load,
+    load_clock,
+    oracle,
+    score,
+    troubled,
+)
+from semibandits.simulation.engines.watch import THE_SET, WRONG_ANSWER
+
+HUGE = 1e150
+"""Sums of such scores may not be finite; the plain loop knows what to do with them."""
+
+
+def own_score(view: Any, item: Any, lane: Any) -> Any:
+    """A lane's score of an item, as the oracle wants it, worked out on the spot."""
+    return _score_with(view, item, lane, view[3][POLICY, lane])
+
+
+def _score_with(view: Any, item: Any, lane: Any, key: Any) -> Any:
+    x = score(load(view[0], item, lane), _clock_of(view, lane), key, np.uint64(item), view[4])
+    return _as_wanted(view, x)
+
+
+def _at_a_glance(view: Any, item: Any, lane: Any) -> Any:
+    x = glance(load(view[0], item, lane), _clock_of(view, lane), view[3][POLICY, lane], np.uint64(item), view[4])
+    return _as_wanted(view, x)
+
+
+def _clock_of(view: Any, lane: Any) -> Any:
+    if RANDOM:
+        return load_clock(view[1], 0, lane)
+    return view[2]
+
+
+def _as_wanted(view: Any, x: Any) -> Any:
+    if CLIPS:
+        x = 1.0 if x > 1.0 else x
+    return for_oracle(x, view[5][0], view[5][1])
+
+
+def kept_score(view: Any, item: Any, lane: Any) -> Any:
+    return view[6][item, lane]
+
+
+@lane_loops
+def _keep_scores(view: Any, scores: Any, trouble: Any) -> None:
+    for item in range(np.uint32(scores.shape[0])):
+        for lane in range(LANES):
+            x = own_score(view, item, lane)
+            trouble[lane] += 0.0 * x
+            scores[item, lane] = x
+
+
+@lane_loops
+def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None:
+    """Scores that may be rejected: those are drawn again, side by side whatever run they belong to."""
+    attempt, rejected = -1 if GLANCES else 0, 0
+    for item in range(np.uint32(scores.shape[0])):
+        new: Any = 0
+        for lane in range(LANES):
+            x = _at_a_glance(view, item, lane)
+            trouble[lane] += 0.0 * (x if x == x else 0.0)
+            scores[item, lane] = x
+            new += np.int64(x != x)
+        if new > 0:
+            rejected = _list_rejected(scores, queue, item, rejected)
+    while rejected > 0 and attempt < MOST_ATTEMPTS - 1:
+        attempt += 1
+        for first in range(0, rejected, LANES):
+            for place in range(LANES):
+                item, lane = divmod(queue[min(first + place, rejected - 1)], np.uint32(LANES))
+                key = view[3][POLICY, lane]
+                key = below(key, attempt) if attempt > 0 else key
+                scores[item, lane] = _score_with(view, item, lane, key)
+        rejected = _shorten(scores, queue, rejected)
+    _report_rejected(queue, rejected, trouble)
+
+
+def _list_rejected(scores: Any, queue: Any, item: Any, size: Any) -> Any:
+    """Queues the lanes in which the item's score is NaN, as item · LANES + lane; returns how many there are in all."""
+    for lane in range(LANES):
+        queue[size] = item * LANES + lane
+        size += np.int64(scores[item, lane] != scores[item, lane])
+    return size
+
+
+def _shorten(scores: Any, queue: Any, rejected: Any) -> Any:
+    size: Any = 0
+    for at in range(rejected):
+        item, lane = divmod(queue[at], np.uint32(LANES))
+        queue[size] = queue[at]
+        size += np.int64(scores[item, lane] != scores[item, lane])
+    return size
+
+
+def _report_rejected(queue: Any, rejected: int, trouble: Any) -> None:
+    for at in range(rejected):
+        trouble[queue[at] % np.uint32(LANES)] = np.nan
+
+
+def _all_scores(view: Any, trouble: Any) -> None:
+    if REDRAWS:
+        _keep_drawn_scores(view, view[6], view[7], trouble)
+    else:
+        _keep_scores(view, view[6], trouble)
+
+
+def solve_once(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: Any, raw: Any) -> None:
+    """For an oracle in lanes that works scores out on the spot, each once."""
+    oracle(view, data, work, chosen, trouble)
+
+
+def solve_kept(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: Any, raw: Any) -> None:
+    """For an oracle that reads scores more than once, or is a user's."""
+    _all_scores(view, trouble)
+    if USERS_ORACLE:
+        now[2] = THE_SET
+        if troubled(trouble) > 0:
+            return
+    oracle(view, data, work, chosen, trouble)
+
+
+def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: Any, raw: Any) -> None:
+    """For an oracle that knows nothing of lanes. What it writes is not trusted."""
+    scores = view[6]
+    weights, room, numbers, integers = work
+    _all_scores(view, trouble)
+    n_items, max_size = scores.shape[0], chosen.shape[0]
+    out = room[:max_size]  # what is written beyond it does no harm
+    for lane in range(LANES):
+        if trouble[lane] != 0.0:
+            continue
+        huge = False
+        for item in range(n_items):
+            weights[item] = scores[item, lane]
+            huge |= not abs(scores[item, lane]) < HUGE
+        if huge:
+            trouble[lane] = np.nan
+            continue
+        own = lane % numbers.shape[0]
+        if USERS_CODE:
+            now[1], now[2] = lane, THE_SET
+        size = oracle(weights, out, data, numbers[own], integers[own])
+        fine = 0 <= size <= max_size and (RAGGED or size == max_size)
+        before = np.int64(-1)
+        for k in range(size if fine else 0):
+            fine &= before < out[k] < n_items
+            before = out[k]
+            chosen[k, lane] = out[k]
+        for k in range(size if fine else 0, max_size):
+            chosen[k, lane] = n_items
+        if not fine:
+            trouble[lane] = WRONG_ANSWER
+            raw[0] = size
+            for k in range(max_size):
+                raw[1 + k] = out[k]
+            break

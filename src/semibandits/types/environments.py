@@ -1,0 +1,92 @@
+"""The contract of an environment."""
+
+from abc import ABC
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from semibandits._util.arrays import Arrays, Bounds, Items, Scalar, Weights
+from semibandits._util.forks import cached_property
+from semibandits.errors import BadWeights, Unsupported
+
+DrawFunction: TypeAlias = Callable[[int, Scalar, Scalar, Arrays], Scalar]
+
+
+class Environment(ABC):
+    """A distribution P of the items' weights.
+
+    The weights of a round are a pure function of the round's `key` (see `semibandits.rng`), so that only the items
+    that were chosen need to be drawn, and every policy plays in the same world.
+
+    A subclass sets `n_items`, `bounds` and `means` and writes either a static function
+
+        draw(round, key, item, tables) -> weight
+
+    of one item, made like a policy's functions (it may read `tables`, a tuple of arrays, at the item), which then
+    serves everything, compiled too; or `weights`, any Python code.
+
+    Where the means change from round to round, it sets `drifts`, `means` is a method, `means(round)`, and a static
+    function `mean(round, item, tables)` beside `draw` serves the compiler.
+    """
+
+    n_items: int
+    bounds: Bounds
+    means: Weights
+    independent: bool = False
+    """Whether the items' weights are known to be independent of each other."""
+    drifts: bool = False
+    """True: the means change from round to round, and `means(round)` is a method."""
+    hindsight: bool = False
+    """True: a sequence by no law, recorded or an adversary's. Regret is against the best solution in hindsight."""
+    batched: bool = False
+    """True: `weights` also takes a column of keys, shape (rounds, 1), and returns one row of weights per key."""
+    tables: Arrays = ()
+    labels: tuple[str, ...] = ()
+    """The items' names, where it was made of data that has any: they must be the set's."""
+    last_round: int | None = None
+    """The last round that can be drawn; None: there is none."""
+
+    def __init_subclass__(cls) -> None:
+        """What a class above says of its own functions does not hold for others in their place."""
+        super().__init_subclass__()
+        if "draw" in vars(cls) and "drawing" not in vars(cls):
+            cls.drawing = Environment.drawing  # type: ignore[method-assign]
+        if not {"draw", "drawing", "weights"}.isdisjoint(vars(cls)) and "batched" not in vars(cls):
+            cls.batched = False
+
+    def drawing(self) -> DrawFunction | None:
+        """The function that draws one item; None where there is but `weights`."""
+        return getattr(self, "draw", None)
+
+    def weights(self, round: int, key: Scalar, items: Items | None = None) -> Weights:
+        """The weights of `items` (None: of all) in that round."""
+        draw = self.drawing()
+        if draw is None:
+            raise Unsupported(f"{type(self).__name__} must define draw() or weights()")
+        chosen = self._numbers if items is None else items
+        drawn: Weights = draw(round, key, chosen, self.tables)
+        if np.shape(drawn)[-1:] != chosen.shape:
+            raise BadWeights(
+                f"draw() must work on arrays of items (where() instead of if): of {chosen.size} it made {drawn!r:.100}"
+            )
+        return drawn
+
+    def at(self, round: int) -> "Environment":
+        """The world that is in every round as this one is in `round`: itself, unless it drifts."""
+        if self.drifts:
+            raise Unsupported(f"{type(self).__name__} drifts, so that it must define at(round)")
+        return self
+
+    @cached_property
+    def _numbers(self) -> Items:
+        return np.arange(self.n_items)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_items} items)"
+
+
+def means_in(environment: Environment, round: int) -> Weights:
+    """The means of the weights of this round, also where they drift."""
+    means: Any = environment.means
+    return means(round) if environment.drifts else means  # type: ignore[no-any-return]

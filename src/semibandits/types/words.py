@@ -1,0 +1,47 @@
+"""The words that sets, environments and policies share."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from semibandits._util.arrays import Items, Scalar
+from semibandits._util.showing import Shown
+
+Sense: TypeAlias = Literal["max", "min"]
+Init: TypeAlias = Literal["paper", "all", "optimistic"]
+FeedbackKind: TypeAlias = Literal["semi", "bandit"]
+"""What is seen of a decision: the weight of every chosen item, or only their sum."""
+State: TypeAlias = Any
+Note: TypeAlias = Any
+
+Stats: TypeAlias = tuple[Scalar, ...]
+Clock: TypeAlias = tuple[Scalar, ...]
+Params: TypeAlias = tuple[Any, ...]
+"""Numbers, and arrays that are read at an item."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Decision(Shown):
+    """What a learner decided: choose `items`, then tell it their weights under `id`."""
+
+    id: str
+    round: int
+    items: Items
+    labels: tuple[str, ...] = ()
+    """The items' names, where the learner has labels."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Decision) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+class Game(NamedTuple):
+    """What a policy may know in advance; `horizon` 0 means unknown. Where a set is not `signed`, scores end at 1."""
+
+    n_items: int
+    max_size: int
+    horizon: int = 0
+    signed: bool = True
+    offset: float = 0.0
+    """A solution is worth the sum of x + offset over its items: other than 0 where the bounds are not (0, 1)."""

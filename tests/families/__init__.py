@@ -1,9 +1,0 @@
-"""All families of sets: random instances of each with the list of their solutions, and problems to play on."""
-
-from families import budgets, combined, graphs, matroids, pairs
-from semibandits import Problem
-from strategies import BASIC
-
-MODULES = (matroids, graphs, pairs, budgets, combined)
-FAMILIES = BASIC | {name: family for module in MODULES for name, family in module.FAMILIES.items()}
-PROBLEMS: dict[str, Problem] = {name: problem for module in MODULES for name, problem in module.PROBLEMS.items()}

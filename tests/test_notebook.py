@@ -1,0 +1,183 @@
+"""What notebooks show of problems, decisions, learners and results."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semibandits as sb
+from support import pages, results
+
+HOSTILE = "</td></table><script>alert('1')</script>"
+
+
+def show(thing: Any) -> pages.Page:
+    html = thing._repr_html_()
+    assert "background:#" not in html  # it must read on light and on dark
+    return pages.read(html)
+
+
+def coins(n: int) -> sb.environments.Bernoulli:
+    return sb.environments.Bernoulli(np.linspace(0.2, 0.8, n))
+
+
+# Problems
+
+
+def test_a_problem() -> None:
+    text = show(sb.Problem(sb.sets.TopK(4, 2), coins(4))).text
+    for part in (
+        "TopK(4, 2)",
+        "Bernoulli(4 items)",
+        "4, at most 2 in a solution",
+        "rewards, from 0 to 1",
+        "2, 3",
+        "1.4",
+    ):
+        assert part in text
+
+
+def test_a_problem_names_its_items() -> None:
+    problem = sb.Problem(sb.sets.Assignment([HOSTILE, "b"], ["x", "y"]), coins(4), sense="min")
+    text = show(problem).text
+    assert "costs" in text
+    assert f"{HOSTILE}:" in text
+
+
+def test_a_problem_does_nothing_slow() -> None:
+    calls = []
+
+    def solver(weights: Any) -> list[int]:
+        calls.append(1)
+        return [int(weights.argmax())]
+
+    problem = sb.Problem(sb.sets.Oracle(solver, n_items=3, max_size=1), coins(3))
+    assert "optimum" not in show(problem).text
+    assert not calls
+    _ = problem.optimum
+    calls.clear()
+    assert "optimum 2" in show(problem).text
+    assert not calls
+    big = sb.Problem(sb.sets.TopK(100_000, 5), coins(100_000))
+    assert "optimum" not in show(big).text
+    assert not {"item_gaps", "min_gap", "max_gap"} & vars(problem).keys()
+
+
+def test_a_problem_that_drifts_or_fails() -> None:
+    drifting = sb.environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 10])
+    assert "changes from round to round" in show(sb.Problem(sb.sets.TopK(2, 1), drifting)).text
+    problem = sb.Problem(sb.sets.TopK(2, 1), coins(2))
+
+    class Broken(sb.sets.TopK):
+        def argmax(self, weights: Any) -> Any:
+            raise RuntimeError(HOSTILE)
+
+    problem.feasible = Broken(2, 1)
+    assert f"not known: the oracle raised RuntimeError: {HOSTILE}" in show(problem).text
+    del problem.feasible
+    assert "Problem" in show(problem).text  # not even its own repr works
+
+
+# Decisions and learners
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=8), min_size=3, max_size=3, unique=True))
+def test_labels_show_as_they_are(labels: list[str]) -> None:
+    learner = sb.Learner(sb.sets.TopK(3, 2), sb.policies.CombUCB1(), labels=labels, seed=0)
+    decision = learner.ask()
+    rows = show(decision).tables[0]
+    assert rows[1:] == [[str(item), labels[item]] for item in decision.items]
+    assert {row[0] for row in show(learner).tables[0][1:]} == set(labels)
+
+
+def test_a_decision() -> None:
+    learner = sb.Learner(sb.sets.TopK(200, 60), sb.policies.CombUCB1(), seed=0)
+    decision = learner.ask()
+    page = show(decision)
+    assert decision.id in page.text
+    assert "Decision of round 1" in page.text
+    assert "... and 35 more" in page.text
+    assert page.tables[0][1:] == [[str(item)] for item in decision.items[:25]]
+
+
+def test_a_learner_shows_what_it_knows() -> None:
+    learner = sb.Learner(sb.sets.TopK(4, 2), sb.policies.CombUCB1(), bounds=(0.0, 10.0), seed=7)
+    assert "after 0 rounds" in show(learner).text
+    decision = learner.ask()
+    learner.tell(decision.id, [9.0, 4.0])
+    waiting = learner.ask()
+    page = show(learner)
+    assert "after 2 rounds" in page.text
+    assert f"waiting for {waiting.id} (round 2)" in page.text
+    low, high = learner.intervals()[0]
+    assert page.tables[0][1][:4] == ["0", "1", "9.000", f"{low:.3f} to {high:.3f}"]
+    assert page.tables[0][3][:3] == ["2", "0", "–"]
+
+
+def test_a_large_learner_shows_what_it_has_seen_most() -> None:
+    learner = sb.Learner(sb.sets.TopK(1000, 1), sb.policies.CombUCB1(), seed=0)
+    learner.observe([900] * 3 + [800] * 2, [0.5] * 5)
+    page = show(learner)
+    assert [row[0] for row in page.tables[0][1:4]] == ["900", "800", "0"]
+    assert "... and 975 more" in page.text
+
+
+@pytest.mark.parametrize(
+    ("policy", "feedback"),
+    [
+        (sb.policies.COMBAND(eta=0.1, gamma=0.1), "bandit"),
+        (sb.policies.FPL(eta=0.1), "semi"),
+        (sb.policies.SlidingWindow(5), "semi"),
+        (sb.policies.Random(), "semi"),
+    ],
+    ids=repr,
+)
+def test_learners_of_all_kinds(policy: Any, feedback: Any) -> None:
+    learner = sb.Learner(sb.sets.TopK(3, 2), policy, seed=0, feedback=feedback)
+    decision = learner.ask()
+    learner.tell(decision.id, 1.5 if feedback == "bandit" else [1.0, 0.5])
+    assert "after 1 round" in show(learner).text
+
+
+# Results
+
+
+def test_a_result_shows_its_summary() -> None:
+    result = results.make(policies=3, runs=5)
+    page = show(result)
+    for row, cells in zip(result.summary(), page.tables[0][1:], strict=True):
+        assert cells[0].strip() == row.policy
+        shown = [float(cell.replace(",", "")) for cell in cells[1:3]]
+        np.testing.assert_allclose(shown, [row.mean, row.error], rtol=0.05)
+    assert page.tags.count("polyline") == 3
+    dashes = [value for name, value in page.attributes if name == "stroke-dasharray"]
+    assert len(dashes) == 6  # each curve has its own, and a sample of it beside its name
+    assert sorted(dashes[:3]) == sorted(dashes[3:])
+    assert len(set(dashes)) == 3
+    assert "5 runs" in page.text
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        results.make(policies=1, runs=1),
+        results.make(policies=40, runs=2),
+        results.make(rounds=[7]),
+        results.make(policies=2, regret=np.zeros((2, 5, 4))),
+        results.make(policies=2, regret=np.full((2, 5, 4), -3.0)),
+        results.make(policies=2, regret=np.full((2, 5, 4), np.nan)),
+        results.make(policies=2, kind="dynamic", provenance={}),
+    ],
+)
+def test_results_of_all_kinds(result: Any) -> None:
+    page = show(result)
+    assert len(page.tables) == 1
+    assert ("... and 15 more" in page.text) == (len(result.policies) == 40)
+
+
+def test_names_are_escaped() -> None:
+    assert HOSTILE in show(dataclasses.replace(results.make(policies=1), policies=(HOSTILE,))).text
