@@ -55,7 +55,15 @@ PAGES = (
     Page("chen2013", "Bounds: Chen et al. 2013", {"theory.chen2013": ()}),
     Page("escb", "Bounds: ESCB", {"theory.escb": ()}),
     Page("graves_lai", "Bounds: Graves and Lai", {"theory.graves_lai": ()}),
-    Page("types", "The contract", {"": CONTRACT, "types": (*WORDS, "TradeOffs", "total"), "moves": ("Moved", "Moves")}),
+    Page(
+        "types",
+        "The contract",
+        {
+            "": CONTRACT,
+            "types": (*WORDS, "TradeOffs", "total"),
+            "policies.solution": ("CompiledPolicy", "PolicyKernels"),
+        },
+    ),
     Page("testing", "Checks of your own parts", {"testing": ()}),
     Page("rng", "Random numbers", {"rng": ()}),
     Page("draws", "Random numbers of other distributions", {"draws": ()}),

@@ -66,16 +66,16 @@ def test_what_needs_no_twin_stays_itself() -> None:
 # Plain and compiled
 
 
-def started(moves: PolicyKernels, feasible: FeasibleSet, patience: float) -> WarmPolicy:
-    return WarmPolicy(moves, feasible, patience)
+def started(kernels: PolicyKernels, feasible: FeasibleSet, patience: float) -> WarmPolicy:
+    return WarmPolicy(kernels, feasible, patience)
 
 
 def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 25) -> None:
     """The same choices, notes, scores and states, bit for bit; feedback late, in parts, and on nothing."""
     state = policy.start(Game(feasible.n_items, feasible.max_size, 500, feasible.signed, offset), feasible)
-    moves = policy.moves(feasible)
-    assert moves is not None
-    plain, machine = started(moves, feasible, math.inf), started(moves, feasible, 0.0)
+    kernels = policy.kernels(feasible)
+    assert kernels is not None
+    plain, machine = started(kernels, feasible, math.inf), started(kernels, feasible, 0.0)
     generator, late = np.random.default_rng(7), []
     for round in range(1, rounds + 1):
         key = rng.key(3, 0, round, rng.POLICY)
@@ -83,10 +83,10 @@ def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 2
         (items, note), (same, also) = (live.choose(state, round, key) for live in (plain, machine))
         assert [array.tobytes() for array in state] == before
         np.testing.assert_array_equal(items, same)
-        assert (note is None) == (also is None) == (moves.note == "none")
+        assert (note is None) == (also is None) == (kernels.note == "none")
         if note is not None:
             assert note.tobytes() == also.tobytes()
-            assert note.size == (items.size if moves.note == "chosen" else feasible.n_items)
+            assert note.size == (items.size if kernels.note == "chosen" else feasible.n_items)
         assert feasible.contains(items)
         late.append((round, items, note))
         while late and generator.random() < 0.7:
@@ -95,12 +95,12 @@ def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 2
             parts = [slice(None)]
             if policy.feedback == "bandit":
                 x = np.array([x.sum()])
-            elif moves.note != "all":
+            elif kernels.note != "all":
                 cut = int(generator.integers(told.size + 1))
                 parts = [slice(cut), slice(cut, None)]
             for part in parts:
                 some = told if policy.feedback == "bandit" else told[part]
-                cut_note = noted[part] if moves.note == "chosen" else noted
+                cut_note = noted[part] if kernels.note == "chosen" else noted
                 a, b = (live.learn(state, then, some, x[part], cut_note, key) for live in (plain, machine))
                 assert type(a) is type(b) is type(state)
                 assert [array.tobytes() for array in a] == [array.tobytes() for array in b]
@@ -324,7 +324,7 @@ class Own2(CompiledPolicy):
     def start(self, game: Game, feasible: FeasibleSet) -> State:
         return (np.zeros(game.n_items), np.zeros(game.n_items), np.zeros(1, dtype=np.int64))
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         return PolicyKernels(_choose, _learn, (np.array([self.width]),), note="chosen", score=_score, solves=True)
 
 

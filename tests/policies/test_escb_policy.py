@@ -194,16 +194,16 @@ def random_set(which: str, generator: np.random.Generator) -> tuple[FeasibleSet,
 @pytest.mark.usefixtures("short_lists")
 def test_which_method() -> None:
     """Exact where all solutions can be looked at, the dynamic program elsewhere."""
-    exact = ESCB("exact").moves(sets.TopK(6, 2)).choose
+    exact = ESCB("exact").kernels(sets.TopK(6, 2)).choose
     for feasible in (sets.TopK(6, 2), sets.TopK(6, 2, bases=False), sets.GridPaths(4), sets.Assignment(5, 5)):
-        assert ESCB().moves(feasible).choose is exact
+        assert ESCB().kernels(feasible).choose is exact
     for feasible in (sets.TopK(12, 4), sets.GridPaths(6)):
-        assert ESCB().moves(feasible).choose is ESCB("approximate").moves(feasible).choose is not exact
+        assert ESCB().kernels(feasible).choose is ESCB("approximate").kernels(feasible).choose is not exact
         with pytest.raises(errors.Unsupported, match="looks at every solution"):
             ESCB("exact").check(feasible)
-    assert ESCB().moves(sets.GridPaths(5)).choose is not exact
-    assert ESCB("exact").moves(sets.GridPaths(5)).choose is exact
-    assert ESCB("approximate").moves(sets.TopK(6, 2)).choose is ESCB().moves(sets.TopK(12, 4)).choose
+    assert ESCB().kernels(sets.GridPaths(5)).choose is not exact
+    assert ESCB("exact").kernels(sets.GridPaths(5)).choose is exact
+    assert ESCB("approximate").kernels(sets.TopK(6, 2)).choose is ESCB().kernels(sets.TopK(12, 4)).choose
 
 
 @pytest.mark.parametrize("method", ["auto", "exact", "approximate"])
@@ -351,7 +351,7 @@ def test_these_states_need_the_program(feasible: FeasibleSet) -> None:
         calls.append(most)
         program.fill(weights, gains, most, *rest)
 
-    made = policy.moves(feasible)
+    made = policy.kernels(feasible)
     room = base.make_room(made, feasible, None)
     text = aescb._text(fill, program.take, solver.function)
     for state in hard_states(policy, feasible):

@@ -211,7 +211,7 @@ def test_large_sets_are_refused(policy: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(listing, "MOST_SOLUTIONS", 50)
     name = type(policy).__name__
     many = sets.TopK(3000, 1)
-    for refused in (policy.check, policy.moves, lambda feasible: policy.start(Game(3000, 1), feasible)):
+    for refused in (policy.check, policy.kernels, lambda feasible: policy.start(Game(3000, 1), feasible)):
         with pytest.raises(errors.Unsupported, match=rf"{name} keeps .* has more than 2,000: use CombUCB1 or CTS, if"):
             refused(many)
     with pytest.raises(errors.Unsupported, match=rf"{name} looks at .* has more than 50: use CombUCB1 or CTS, if"):

@@ -246,16 +246,16 @@ def test_losses() -> None:
     def of(feasible: FeasibleSet, offset: float, least: float) -> Loss:
         return loss_scale(Game(feasible.n_items, feasible.max_size, offset=offset), feasible, least)
 
-    equal, ragged = sets.TopK(4, 2), sets.TopK(4, 2, bases=False)
+    equal, variable_size = sets.TopK(4, 2), sets.TopK(4, 2, bases=False)
     for offset in (0.0, -1.0, 2.5):
         assert of(equal, offset, 0.0) == (1.0, 1.0)
         assert of(equal, offset, -1.0) == (1.0, 2.0)
-    assert of(ragged, 0.0, 0.0) == of(ragged, 0.0, -1.0) == (0.0, 1.0)
-    assert of(ragged, -1.0, 0.0) == (1.0, 1.0)
-    assert of(ragged, 1.0, 0.0) == (-0.5, 0.5)
-    assert of(ragged, -0.25, 0.0) == pytest.approx((1 / 3, 4 / 3))
+    assert of(variable_size, 0.0, 0.0) == of(variable_size, 0.0, -1.0) == (0.0, 1.0)
+    assert of(variable_size, -1.0, 0.0) == (1.0, 1.0)
+    assert of(variable_size, 1.0, 0.0) == (-0.5, 0.5)
+    assert of(variable_size, -0.25, 0.0) == pytest.approx((1 / 3, 4 / 3))
     for offset in (0.0, -1.0, 1.0, -0.25, 7.0):
-        loss = of(ragged, offset, -1.0)
+        loss = of(variable_size, offset, -1.0)
         assert -1.0 <= loss.lowest == loss.at_zero - loss.slope < loss.at_zero <= 1.0
         assert max(abs(loss.lowest), abs(loss.at_zero)) == pytest.approx(1.0)
 

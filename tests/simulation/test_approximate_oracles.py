@@ -54,7 +54,7 @@ class Lazy(FeasibleSet):
         raise NotImplementedError
 
     def solver(self) -> Solver:
-        return Solver(last_that_is_good_enough, (), ragged=False)
+        return Solver(last_that_is_good_enough, (), variable_size=False)
 
 
 def last_that_is_good_enough(w: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:

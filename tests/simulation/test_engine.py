@@ -252,7 +252,7 @@ def test_compiled_code_is_shared_between_problems_of_a_kind() -> None:
 def test_a_restricted_graph_knows_that_its_paths_are_short() -> None:
     graph = sets.DagPaths([(0, 2), (0, 1), (1, 2), (0, 2)], 0, 2).restrict(exclude=[1])
     assert graph.max_size == 2
-    assert graph.solver().ragged
+    assert graph.solver().variable_size
     one = task(Problem(graph, environments.Bernoulli([0.5] * 4)), horizon=300)
     fast = Engine(one).play(0, 2)
     assert fast is not None

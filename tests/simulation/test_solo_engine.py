@@ -32,7 +32,7 @@ def on(policy: str, problem: Problem) -> Policy:
 
 
 def has_text(policy: Policy, problem: Problem) -> bool:
-    return policy.moves(problem.feasible) is not None  # type: ignore[attr-defined, no-any-return]
+    return policy.kernels(problem.feasible) is not None  # type: ignore[attr-defined, no-any-return]
 
 
 @pytest.mark.parametrize(("policy", "name"), [pair if pair in SOON else long(*pair) for pair in PAIRS])
@@ -305,7 +305,7 @@ def test_the_engine_says_why_it_does_not_compile(monkeypatch: pytest.MonkeyPatch
     few = simulate(problem, policies.ESCB(), horizon=10, runs=1, seed=0)
     assert few.engine == "plain loop: 10 rounds are too few to compile for, in one process"
     monkeypatch.setattr(schedule, "FEW_ROUNDS", 0)
-    assert simulate(problem, Lottery(), **options).engine.startswith("plain loop: Lottery() is not written as moves")
+    assert simulate(problem, Lottery(), **options).engine.startswith("plain loop: Lottery() is not a CompiledPolicy")
     top = sets.TopK(4, 2)
     called = Problem(sets.Oracle(top.argmax, 4, 2), environments.Bernoulli([0.2, 0.4, 0.6, 0.8]))
     result = simulate(called, policies.CombLinUCB(np.eye(4)), **options)
@@ -314,7 +314,7 @@ def test_the_engine_says_why_it_does_not_compile(monkeypatch: pytest.MonkeyPatch
     drawn = Problem(top, environments.Custom(lambda generator: generator.random(4), [0.5] * 4))
     result = simulate(drawn, policies.CombLinUCB(np.eye(4)), **options)
     assert "draws its weights in Python" in result.engine
-    for policy, why in ((Lottery(), "not written as moves"), (policies.FPL(), "draws its weights in Python")):
+    for policy, why in ((Lottery(), "not a CompiledPolicy"), (policies.FPL(), "draws its weights in Python")):
         with pytest.raises(errors.Unsupported, match=why):
             simulate(drawn, policy, engine="compiled", **options)
 

@@ -152,7 +152,7 @@ DRIFTING = Problem(
     "one",
     [
         task(PROBLEMS["grid"]),
-        task(PROBLEMS["crooked graph"], policies.CTS()),  # scores at a glance, drawn again; ragged
+        task(PROBLEMS["crooked graph"], policies.CTS()),  # scores at a glance, drawn again; of several sizes
         task(PROBLEMS["large top-k"], policies.CTS()),
         task(PROBLEMS["small top-k"], policies.SlidingWindow(50)),
         task(PROBLEMS["crooked graph"], policies.SlidingWindow(30), kind="realised"),

@@ -108,7 +108,7 @@ class Pairs(FeasibleSet):
 
 class EachPairs(Pairs):
     def solver(self) -> Solver:
-        return Solver(_one_pair, (np.array([self._misdeed]),), ragged=False, integers=1)
+        return Solver(_one_pair, (np.array([self._misdeed]),), variable_size=False, integers=1)
 
 
 def _one_pair(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
@@ -134,10 +134,10 @@ class LanePairs(Pairs):
         def make_work(lanes: int) -> Arrays:
             return (np.zeros(1, dtype=np.int64), np.zeros(N_ITEMS // 64 + 1, dtype=np.uint64))
 
-        return Solver(_pairs_in_lanes, (np.array([self._misdeed]),), make_work, ragged=False)
+        return Solver(_pairs_in_lanes, (np.array([self._misdeed]),), make_work, variable_size=False)
 
 
-def _pairs_in_lanes(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
+def _pairs_in_lanes(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
     work[0][0] += 1
     misdeed = data[0][0] if work[0][0] > LATE else -1
     for lane in range(LANES):
@@ -176,7 +176,7 @@ class Odd(CompiledPolicy):
     def start(self, game: Game, feasible: FeasibleSet) -> State:
         return (np.zeros(game.n_items), np.zeros(game.n_items))
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         return PolicyKernels(_choose, _learn, (np.array([self.misdeed]),), note="chosen", integers=2)
 
 

@@ -117,8 +117,8 @@ def check_note(agent: IndexAgent | PolicyAgent, record: Record) -> None:
     expected = found
     if record.initial or isinstance(policy, IndexPolicy):
         expected = None
-    elif isinstance(policy, CompiledPolicy) and (moves := policy.moves(agent.feasible)) is not None:
-        expected = {"none": None, "chosen": record.items.shape, "all": (agent.feasible.n_items,)}[moves.note]
+    elif isinstance(policy, CompiledPolicy) and (kernels := policy.kernels(agent.feasible)) is not None:
+        expected = {"none": None, "chosen": record.items.shape, "all": (agent.feasible.n_items,)}[kernels.note]
     elif policy.needs_note and (ours(policy) or found is None):
         expected = record.items.shape + (found or ())[1:]
     if found != expected:

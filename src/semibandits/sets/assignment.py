@@ -48,7 +48,7 @@ class Assignment(Pairs):
                 fixed,
                 np.array([0.0 if self.optional else INFINITY]),
             ),
-            ragged=self.optional,
+            variable_size=self.optional,
             numbers=lines * stride + 2 * stride + 2 * lines,
             integers=3 * stride + 2 * lines + self.n_rows,
             own_work=False,

@@ -56,7 +56,7 @@ class BMatching(Pairs):
                 np.repeat(np.arange(room.size), room),
                 fixed,
             ),
-            ragged=self.optional,
+            variable_size=self.optional,
             numbers=lines * stride + 4 * nodes + slots,
             integers=3 * nodes + room.size + slots + self.n_items,
             own_work=False,

@@ -113,7 +113,7 @@ class Enumerated(BuiltIn):
         def make_work(lanes: int) -> Arrays:
             return np.zeros(lanes), np.zeros(lanes), np.zeros(lanes, dtype=np.uint32)
 
-        return Solver(_solve, (columns, sizes), make_work, ragged=bool((sizes < self.max_size).any()))
+        return Solver(_solve, (columns, sizes), make_work, variable_size=bool((sizes < self.max_size).any()))
 
     def listed(self, limit: int) -> list[Items]:
         return [items.copy() for items in self._solutions]
@@ -146,7 +146,7 @@ class Enumerated(BuiltIn):
 
 
 @lane_loops
-def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
+def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
     """The totals of all solutions, in lanes; of tied solutions the first wins."""
     solutions, sizes = data
     total, best, which = work
@@ -158,7 +158,7 @@ def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> 
             for lane in range(LANES):
                 total[lane] += score_of(view, item, lane)
         for lane in range(LANES):
-            trouble[lane] += 0.0 * total[lane]
+            faults[lane] += 0.0 * total[lane]
             better = j == 0 or total[lane] > best[lane]
             best[lane] = total[lane] if better else best[lane]
             which[lane] = j if better else which[lane]

@@ -66,7 +66,7 @@ class GraphicMatroid(MatroidSet, Solved):
             (self._free, ends, self._fixed, facts),
             numbers=2 * self._free.size,
             integers=first + nodes + words(self.n_items),
-            ragged=not self.bases,
+            variable_size=not self.bases,
         )
 
     def _weakest(self, w: Weights, items: Items) -> Items:

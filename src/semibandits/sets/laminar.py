@@ -96,7 +96,7 @@ class LaminarMatroid(MatroidSet, Solved):
             (self._free, self._family, self._parent, self._room, self._fixed, facts),
             numbers=2 * n,
             integers=2 * n + HEAD + len(self.families) + words(self.n_items),
-            ragged=not self.bases,
+            variable_size=not self.bases,
         )
 
     def _weakest(self, w: Weights, items: Items) -> Items:

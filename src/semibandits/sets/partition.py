@@ -63,7 +63,7 @@ class PartitionMatroid(MatroidSet, Solved):
             (members, table.ravel(), facts),
             numbers=sizes.size + int(sizes.max()),
             integers=int(sizes.max()) + words(self.n_items),
-            ragged=not self.bases,
+            variable_size=not self.bases,
         )
 
     def quotas(self) -> Quotas:

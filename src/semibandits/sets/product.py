@@ -275,7 +275,7 @@ def _compose(blocks: tuple[FeasibleSet, ...], texts: list[Solver]) -> Solver:
     return Solver(
         _all_blocks(tuple(kinds)),
         (plan, *(np.concatenate(pool) for pool in pools)),
-        ragged=any(text.ragged for text in texts),
+        variable_size=any(text.variable_size for text in texts),
         numbers=numbers,
         integers=integers,
         own_work=any(text.own_work for text in texts),

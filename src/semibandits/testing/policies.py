@@ -175,7 +175,7 @@ def _check_choices(policy: Policy, feasible: FeasibleSet, trials: int, seed: int
             for told in reversed(late):
                 state = _told(policy, feasible, state, told, parts=len(late) > 1 and policy.feedback == "semi")
             late.clear()
-    if isinstance(policy, base.CompiledPolicy) and policy.moves(feasible) is not None:
+    if isinstance(policy, base.CompiledPolicy) and policy.kernels(feasible) is not None:
         _same_compiled(policy, feasible, state, trials, seed)
 
 
@@ -200,7 +200,7 @@ def _told(policy: Policy, feasible: FeasibleSet, state: State, told: tuple[Any, 
 
 def _same_compiled(policy: base.CompiledPolicy, feasible: FeasibleSet, state: State, round: int, seed: int) -> None:
     """Its text must do the same as machine code."""
-    text = policy.moves(feasible)
+    text = policy.kernels(feasible)
     assert text is not None
     results = []
     for patience in (np.inf, 0.0):

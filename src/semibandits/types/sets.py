@@ -25,10 +25,11 @@ class Solver(NamedTuple):
     out[:size]. `numbers` and `integers` are work space of the sizes given, zero at first and then as the last call
     left them: each run's own, or (`own_work=False`) shared by runs.
 
-    Lanes: `function(view, data, work, chosen, trouble)` writes item k of the best solution of each lane to
+    Lanes: `function(view, data, work, chosen, faults)` writes item k of the best solution of each lane to
     chosen[k, lane], ascending, padded with n_items; `score_of(view, item, lane)` of `semibandits.kernel` gives scores,
-    each of which it reads `once` or more often. It adds 0·score of *every* item to trouble[lane], which so becomes NaN
-    where one is not finite; what it then chooses does not matter. `work` is what `make_work(lanes)` returned.
+    each of which it reads once (`reads_once`) or more often. It adds 0·score of *every* item to faults[lane], which so
+    becomes NaN where one is not finite; what it then chooses does not matter. `work` is what `make_work(lanes)`
+    returned.
 
     A user's function is checked: its answers, and for one run every index.
     """
@@ -36,8 +37,8 @@ class Solver(NamedTuple):
     function: Callable[..., Any]
     data: Arrays
     make_work: Callable[[int], Arrays] | None = None
-    once: bool = False
-    ragged: bool = True
+    reads_once: bool = False
+    variable_size: bool = True
     """Whether solutions may have fewer than max_size items."""
     numbers: int = 0
     integers: int = 0

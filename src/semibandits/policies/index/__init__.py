@@ -1,0 +1,1 @@
+"""Policies that are a formula per item, one file each."""

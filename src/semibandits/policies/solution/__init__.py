@@ -1,0 +1,5 @@
+"""Policies that choose whole solutions, one file each; `CompiledPolicy` is what those of one's own are made of."""
+
+from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels
+
+__all__ = ["CompiledPolicy", "PolicyKernels"]

@@ -1,4 +1,4 @@
-"""A policy's two moves, to choose and to learn, as text for the compiler: it serves the learner and the engine.
+"""A policy's two kernels, to choose and to learn, as text for the compiler: it serves the learner and the engine.
 
 The text is plain Python on NumPy arrays. It runs as it is at first, and as machine code once it has cost `PATIENCE`;
 whole simulations are compiled around it. Both give the same bits where nothing but arithmetic, the maths of
@@ -87,11 +87,11 @@ class Room(NamedTuple):
     work: tuple[Any, ...]
 
 
-def make_room(moves: PolicyKernels, feasible: FeasibleSet, solver: Solver | None) -> Room:
-    size = {"none": 0, "chosen": feasible.max_size, "all": feasible.n_items}[moves.note]
+def make_room(kernels: PolicyKernels, feasible: FeasibleSet, solver: Solver | None) -> Room:
+    size = {"none": 0, "chosen": feasible.max_size, "all": feasible.n_items}[kernels.note]
     own: tuple[Any, ...] = (
-        np.zeros(moves.numbers),
-        np.zeros(moves.integers, dtype=np.int64),
+        np.zeros(kernels.numbers),
+        np.zeros(kernels.integers, dtype=np.int64),
         np.zeros(feasible.n_items),
     )
     if solver is not None:
@@ -99,12 +99,12 @@ def make_room(moves: PolicyKernels, feasible: FeasibleSet, solver: Solver | None
     return Room(np.zeros(feasible.max_size, dtype=np.int64), np.zeros(size), own)
 
 
-def bindings(moves: PolicyKernels, solver: Solver | None, trusted: bool = True) -> dict[Any, Any]:
+def bindings(kernels: PolicyKernels, solver: Solver | None, trusted: bool = True) -> dict[Any, Any]:
     """For the compiler. `trusted`: the set is ours, and so its oracle."""
     bound_to: dict[Any, Any] = {}
-    if moves.score is not None:
-        bound_to |= {score_items: score_each, score: moves.score}
-    if moves.solves and solver is not None:
+    if kernels.score is not None:
+        bound_to |= {score_items: score_each, score: kernels.score}
+    if kernels.solves and solver is not None:
         bound_to |= {best_of: best_by_text if trusted else best_of_users, oracle: solver.function}
     return bound_to
 
@@ -139,22 +139,22 @@ def substituted(function: Any, bound_to: Mapping[Any, Any]) -> Any:
 
 
 class WarmPolicy:
-    """A policy's moves on one set: plain Python at first, machine code in the end."""
+    """A policy's kernels on one set: plain Python at first, machine code in the end."""
 
     _spent: ClassVar[RecentCache[Any, float]] = RecentCache(1_000)
     """Seconds, by text: of all policies together."""
 
-    def __init__(self, moves: PolicyKernels, feasible: FeasibleSet, patience: float | None = None) -> None:
+    def __init__(self, kernels: PolicyKernels, feasible: FeasibleSet, patience: float | None = None) -> None:
         self._patience = patience
-        self.moves = moves
+        self.kernels = kernels
         self._set = weakref.ref(feasible)  # which keeps this, as long as it lives
-        self._solver = compiled_oracle(feasible) if moves.solves else None
-        texts = [moves.choose, moves.learn, *filter(None, (moves.score, self._solver and self._solver.function))]
+        self._solver = compiled_oracle(feasible) if kernels.solves else None
+        texts = [kernels.choose, kernels.learn, *filter(None, (kernels.score, self._solver and self._solver.function))]
         own_set = self._solver is not None and ours(feasible)
-        self._compilable = all(map(is_ours, texts)) and (own_set or not moves.solves)
+        self._compilable = all(map(is_ours, texts)) and (own_set or not kernels.solves)
         self._begin_anew()
         self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
-        self._plain = {text: substituted(text, self._plainly()) for text in (moves.choose, moves.learn)}
+        self._plain = {text: substituted(text, self._plainly()) for text in (kernels.choose, kernels.learn)}
         self._codes: dict[Any, Any] = {}
         """Machine code, by text; None: it stays plain Python."""
         self._lock = ForkLock(self._begin_anew)
@@ -162,32 +162,32 @@ class WarmPolicy:
     def _begin_anew(self) -> None:
         feasible = self._set()
         if feasible is not None:
-            self._room = make_room(self.moves, feasible, self._solver)
+            self._room = make_room(self.kernels, feasible, self._solver)
 
     def choose(self, state: State, round: int, key: int) -> tuple[Items, Note]:
         with self._lock:  # the work space is shared
             out, note, work = self._room
-            size = self._run(self.moves.choose, state, out, note, round, key, self.moves.data, work)
+            size = self._run(self.kernels.choose, state, out, note, round, key, self.kernels.data, work)
             if not (isinstance(size, int | np.integer) and 0 <= size <= out.size):
-                name = getattr(self.moves.choose, "__name__", "choose")
+                name = getattr(self.kernels.choose, "__name__", "choose")
                 raise InfeasibleSolution(
                     f"{name}() must return how many items it wrote, 0 to {out.size}, got {size!r:.100}"
                 )
-            kept = note if self.moves.note == "all" else note[:size]
-            return out[:size].copy(), None if self.moves.note == "none" else kept.copy()
+            kept = note if self.kernels.note == "all" else note[:size]
+            return out[:size].copy(), None if self.kernels.note == "none" else kept.copy()
 
     def learn(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
         after = copied(state)
         told = np.zeros(0) if note is None else np.array(note, dtype=np.float64)
         with self._lock:
             own = (items.copy(), x.copy(), told)  # the text may write into what it is given
-            self._run(self.moves.learn, after, *own, round, key, self.moves.data, self._room.work)
+            self._run(self.kernels.learn, after, *own, round, key, self.kernels.data, self._room.work)
         return after
 
     def scores(self, state: State, round: int, key: int) -> Weights:
-        assert self.moves.score is not None
+        assert self.kernels.score is not None
         with np.errstate(all="ignore"):
-            return np.array(self.moves.score(state, round, key, self._numbers, self.moves.data), dtype=np.float64)
+            return np.array(self.kernels.score(state, round, key, self._numbers, self.kernels.data), dtype=np.float64)
 
     @property
     def _limit(self) -> float:
@@ -200,7 +200,7 @@ class WarmPolicy:
             return _called(code, arguments)
         if not self._compilable or text in self._codes:
             return self._run_plainly(text, arguments)
-        token = (text, self.moves.score, None if self._solver is None else self._solver.function)
+        token = (text, self.kernels.score, None if self._solver is None else self._solver.function)
         if self._spent.get(token, 0.0) >= self._limit:
             return self._go_over(text, arguments)
         began = time.perf_counter()
@@ -221,12 +221,12 @@ class WarmPolicy:
         def same(code: Callable[..., Any]) -> bool:
             return _called(code, others) == result and _equal(_told(arguments, result), _told(others, result))
 
-        self._codes[text] = agreeing(text, bindings(self.moves, self._solver), same)
+        self._codes[text] = agreeing(text, bindings(self.kernels, self._solver), same)
         return result
 
     def _plainly(self) -> dict[Any, Any]:
         def scores_by_numpy(state: State, out: Weights, round: int, key: int, data: Arrays) -> None:
-            score_one = self.moves.score
+            score_one = self.kernels.score
             assert score_one is not None
             code = self._codes.get(score_one)
             if code is not None:
@@ -278,12 +278,12 @@ _LIVE: IdentityCache[IdentityCache[WarmPolicy]] = IdentityCache()
 
 
 class CompiledPolicy(Policy):
-    """A policy that is written as moves. A user's own says itself if it is `verified`."""
+    """A policy that is written as kernels. A user's own says itself if it is `verified`."""
 
     verified = True
 
     @abstractmethod
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels | None:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels | None:
         """How it plays on that set; None: not by text, but by `choose` and `learn` of its own."""
 
     def live(self, feasible: FeasibleSet) -> WarmPolicy:
@@ -291,9 +291,9 @@ class CompiledPolicy(Policy):
             _LIVE[feasible] = IdentityCache()
         known = _LIVE[feasible]
         if self not in known:
-            moves = self.moves(feasible)
-            assert moves is not None
-            known[self] = WarmPolicy(moves, feasible)
+            kernels = self.kernels(feasible)
+            assert kernels is not None
+            known[self] = WarmPolicy(kernels, feasible)
         return known[self]
 
     def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:

@@ -27,7 +27,7 @@ class CombLinTS(CombLin):
     to within 1/2.
     """
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         d = len(self.by_feature)
         facts = np.array([self.sigma * self.sigma])
         return PolicyKernels(_choose, learn, (self.by_feature, facts), score=_score, numbers=d, solves=True)

@@ -45,7 +45,7 @@ class CombLinUCB(CombLin):
         super().__post_init__()
         object.__setattr__(self, "c", check_not_negative("c", self.c))
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         facts = np.array([self.sigma * self.sigma, self.c])
         return PolicyKernels(
             choose, learn, (self.by_feature, facts), score=_score, numbers=len(self.by_feature), solves=True

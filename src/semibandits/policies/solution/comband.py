@@ -93,7 +93,7 @@ class COMBAND(CompiledPolicy):
         facts = np.array([*self.rates(span, game.horizon), game.offset, middle, half if half > 0.0 else 1.0])
         return Losses(np.zeros(game.n_items), facts)
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         known, span = small(feasible, "COMBAND"), span_of(feasible)
         data = (known.members, known.starts, span.members, span.starts, span.items, span.projection)
         d = span.items.size

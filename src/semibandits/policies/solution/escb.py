@@ -91,7 +91,7 @@ class ESCB(CompiledPolicy):
         facts = np.array([game.offset, self.c * size, margin])
         return Observed(np.zeros(game.n_items), np.zeros(game.n_items), facts)
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         found = self._approximates(feasible)
         if found is None:
             return PolicyKernels(_choose, _learn, listing(feasible, "ESCB", INSTEAD), numbers=feasible.n_items)

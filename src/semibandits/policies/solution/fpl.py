@@ -90,7 +90,7 @@ class FPL(CompiledPolicy):
         facts = np.array([eta, most, 1.0 + game.offset, shift, math.inf if game.signed else 0.0])
         return FPLState(np.zeros(n_items), np.zeros(1, dtype=np.int64), facts)
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         return PolicyKernels(_choose, _learn, note="chosen", score=_score, integers=feasible.max_size, solves=True)
 
 

@@ -19,7 +19,7 @@ class FromHull(CompiledPolicy):
     @property
     @abstractmethod
     def texts(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """The moves on sets of quotas."""
+        """The kernels on sets of quotas."""
 
     @abstractmethod
     def mean(self, state: State, hull: polytope.Hull, round: int) -> tuple[Weights, Weights]:
@@ -36,7 +36,7 @@ class FromHull(CompiledPolicy):
         if quotas_of(feasible) is None:
             self.hull(feasible)
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels | None:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels | None:
         quotas = quotas_of(feasible)
         if quotas is None:
             return None

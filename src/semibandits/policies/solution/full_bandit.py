@@ -67,7 +67,7 @@ class FullBandit(CompiledPolicy):
     def check(self, feasible: FeasibleSet) -> None:
         small(feasible, type(self).__name__)
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         known = small(feasible, type(self).__name__)
         return PolicyKernels(_choose, _learn, (known.members, known.starts), numbers=feasible.n_items)
 

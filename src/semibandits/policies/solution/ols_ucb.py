@@ -100,7 +100,7 @@ class OLSUCB(CompiledPolicy):
         facts = np.array([game.offset, k + 2.0, last, self.lam, self.width])
         return Pairs(np.zeros(n), np.zeros((n, n)), np.zeros(estimated), np.zeros(estimated), facts)
 
-    def moves(self, feasible: FeasibleSet) -> PolicyKernels:
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         solutions = listing(feasible, "OLSUCB", INSTEAD)
         known = np.zeros((0, 0)) if self.covariance is None else np.array(self._rows)
         return PolicyKernels(_choose, _learn, (*solutions, known), numbers=feasible.n_items**2)

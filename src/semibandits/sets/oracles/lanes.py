@@ -51,10 +51,10 @@ def answers(
                 raise ValueError(f"solver() says that it wrote {size} items, where there is room for {max_size}")
             chosen[:size, lane] = out[:size]
     else:
-        chosen, trouble = np.zeros((max_size, lanes), dtype=np.uint32), np.zeros(lanes)
+        chosen, faults = np.zeros((max_size, lanes), dtype=np.uint32), np.zeros(lanes)
         functions = (solver.function,) if checked else ()
         code = bound(solver.function, {score_of: _weight_of, LANES: lanes}, lanes=not checked, checked=functions)
-        code(weights, solver.data, solver.make_work(lanes), chosen, trouble)
+        code(weights, solver.data, solver.make_work(lanes), chosen, faults)
     return chosen.T.tolist()
 
 

@@ -25,7 +25,7 @@ def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -
         lengths[node] = {1 + length for _, head in (arc, *rest) for length in lengths[head]}
         if len(lengths[node]) > 1:  # and so of every node from which it is reached: the source too
             break
-    ragged = len(lengths) <= len(plan) or lengths[plan[-1][0]] != {max_size}
+    variable_size = len(lengths) <= len(plan) or lengths[plan[-1][0]] != {max_size}
 
     def make_work(lanes: int) -> Arrays:
         arc = np.zeros((nodes, lanes), dtype=np.uint32)
@@ -37,8 +37,8 @@ def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -
         _best_paths if ascending_already else _solve,
         (first, items, heads, others.astype(np.uint32)),
         make_work,
-        once=True,
-        ragged=ragged,
+        reads_once=True,
+        variable_size=variable_size,
     )
 
 
@@ -48,13 +48,13 @@ def in_order(plan: Any, target: int) -> bool:
     return all(head == target or item < least_out[head] for _, first, rest in plan for item, head in (first, *rest))
 
 
-def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
-    _best_paths(view, data, work, chosen, trouble)
+def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
+    _best_paths(view, data, work, chosen, faults)
     ascending(chosen, data[1][-1], work[3])
 
 
 @lane_loops
-def _best_paths(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
+def _best_paths(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
     """For every node and lane the best total from there to the target; then a walk along the best arcs.
 
     Of tied arcs the first wins. Adding 0·(x + y) hands on, to the source, what is not finite, also from an arc that is
@@ -89,12 +89,12 @@ def _best_paths(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any
                     best[v, lane] = c if better else best[v, lane]
     source = nodes - np.uint32(1)
     for lane in range(LANES):
-        trouble[lane] += 0.0 * value[source, lane]
+        faults[lane] += 0.0 * value[source, lane]
         node[lane] = source
     for i in range(others.size):
         item = others[i]
         for lane in range(LANES):
-            trouble[lane] += 0.0 * score_of(view, item, lane)
+            faults[lane] += 0.0 * score_of(view, item, lane)
     for k in range(np.uint32(chosen.shape[0])):
         for lane in range(LANES):
             arc = best[node[lane], lane]

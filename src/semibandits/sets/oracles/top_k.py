@@ -28,7 +28,7 @@ def reserve(k: int) -> int:
 def solver(free: Items, fixed: Items, k: int, bases: bool) -> Solver:
     """Of the fixed items and the k largest free ones or, if not `bases`, at most k of positive weight."""
     facts = np.array([k, reserve(k), bases, *fixed], dtype=np.int64)
-    return Solver(_top_k, (free, facts), numbers=1 + free.size, integers=free.size, ragged=not bases)
+    return Solver(_top_k, (free, facts), numbers=1 + free.size, integers=free.size, variable_size=not bases)
 
 
 def _top_k(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:

@@ -26,7 +26,7 @@ def solver(lift: Weights, k: int) -> Solver:
         def make_insertion_work(lanes: int) -> Arrays:
             return np.zeros((k, lanes)), np.zeros(lanes), np.zeros(words, dtype=np.uint64)
 
-        return Solver(_by_insertion, (lift,), make_insertion_work, once=True, ragged=False)
+        return Solver(_by_insertion, (lift,), make_insertion_work, reads_once=True, variable_size=False)
 
     def make_threshold_work(lanes: int) -> Arrays:
         scores, marks = np.zeros((n_items, lanes)), np.zeros((words, lanes), dtype=np.uint64)
@@ -34,16 +34,16 @@ def solver(lift: Weights, k: int) -> Solver:
         items, values, sorted_values = np.zeros(n_items + 1, dtype=np.uint32), np.zeros(n_items + 1), np.zeros(n_items)
         return scores, marks, pivot, slack, items, values, sorted_values
 
-    return Solver(_by_threshold, (lift,), make_threshold_work, once=True, ragged=False)
+    return Solver(_by_threshold, (lift,), make_threshold_work, reads_once=True, variable_size=False)
 
 
-def _by_insertion(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
-    _insert(view, data[0], work[0], work[1], chosen, trouble)
+def _by_insertion(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
+    _insert(view, data[0], work[0], work[1], chosen, faults)
     ascending(chosen, np.uint32(data[0].size), work[2])
 
 
 @lane_loops
-def _insert(view: Any, lift: Any, largest: Any, new: Any, chosen: Any, trouble: Any) -> None:
+def _insert(view: Any, lift: Any, largest: Any, new: Any, chosen: Any, faults: Any) -> None:
     """Keeps the k largest so far in descending order; a new one moves those below it down by one."""
     k = np.uint32(chosen.shape[0])
     for row in range(k):
@@ -54,7 +54,7 @@ def _insert(view: Any, lift: Any, largest: Any, new: Any, chosen: Any, trouble: 
         item = np.uint32(i)
         for lane in range(LANES):
             x = score_of(view, item, lane)
-            trouble[lane] += 0.0 * x
+            faults[lane] += 0.0 * x
             new[lane] = x + lift[item]
         for down in range(np.uint32(1), k):
             j = k - np.uint32(down)
@@ -71,16 +71,16 @@ def _insert(view: Any, lift: Any, largest: Any, new: Any, chosen: Any, trouble: 
             chosen[0, lane] = item if x > here else chosen[0, lane]
 
 
-def _by_threshold(view: Any, data: Arrays, work: Arrays, chosen: Any, trouble: Any) -> None:
+def _by_threshold(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
     scores, marks, pivot, slack, items, values, sorted_values = work
-    _mark(view, data[0], scores, marks, pivot, trouble)
+    _mark(view, data[0], scores, marks, pivot, faults)
     for lane in range(LANES):
-        if trouble[lane] == 0.0:
+        if faults[lane] == 0.0:
             _pick(lane, scores, marks, pivot, slack, items, values, sorted_values, chosen)
 
 
 @lane_loops
-def _mark(view: Any, lift: Any, scores: Any, marks: Any, pivot: Any, trouble: Any) -> None:
+def _mark(view: Any, lift: Any, scores: Any, marks: Any, pivot: Any, faults: Any) -> None:
     """Marks the items at or above the lane's pivot, a bit for each: a few more than k, if the pivot is good."""
     n_items = np.uint32(lift.size)
     for w in range(np.uint32(marks.shape[0])):
@@ -93,7 +93,7 @@ def _mark(view: Any, lift: Any, scores: Any, marks: Any, pivot: Any, trouble: An
             bit = np.uint64(1) << np.uint64(item - begin)
             for lane in range(LANES):
                 x = score_of(view, item, lane)
-                trouble[lane] += 0.0 * x
+                faults[lane] += 0.0 * x
                 x += lift[item]
                 scores[item, lane] = x
                 marks[w, lane] |= bit if x >= pivot[lane] else np.uint64(0)

@@ -38,8 +38,8 @@ oracle = placeholder("oracle")
 RANDOM, REDRAWS, GLANCES, WINDOW, CLIPS = (
     placeholder(name) for name in ("RANDOM", "REDRAWS", "GLANCES", "WINDOW", "CLIPS")
 )
-OVERWRITES, RAGGED, REALISED, DRIFTS, RECORDS = (
-    placeholder(name) for name in ("OVERWRITES", "RAGGED", "REALISED", "DRIFTS", "RECORDS")
+OVERWRITES, VARIABLE_SIZE, REALISED, DRIFTS, RECORDS = (
+    placeholder(name) for name in ("OVERWRITES", "VARIABLE_SIZE", "REALISED", "DRIFTS", "RECORDS")
 )
 USERS_CODE, USERS_ORACLE, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD"))
 """Whether any of the functions, the oracle, the environment is not of this package, so that it is watched."""
@@ -71,7 +71,7 @@ class Block(NamedTuple):
     """The total weight, or mean weight, of the solution chosen."""
     missed: Any
     """The same of the optimum."""
-    trouble: Any
+    faults: Any
     """Not 0 where a score was not finite, or a user's function has done wrong."""
     regret: Any
     cursor: Any
@@ -146,25 +146,25 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                     store_clock(block.clocks, 0, lane, clock(round, block.keys[POLICY, lane], p))
             now = clock(round, np.uint64(0), p)
             view = (block.stats, block.clocks, now, block.keys, p, facts.scale, block.scores, block.queue)
-            solve(view, data, work, block.chosen, block.trouble, block.now, block.raw)
+            solve(view, data, work, block.chosen, block.faults, block.now, block.raw)
             if USERS_ORACLE:
-                _look(block.chosen, np.uint32(facts.means.size - 1), block.answers.hashes, block.trouble)
-            if troubled(block.trouble) > 0:
+                _look(block.chosen, np.uint32(facts.means.size - 1), block.answers.hashes, block.faults)
+            if any_fault(block.faults) > 0:
                 return round
             if LISTS:
                 _list_answers(round, block.chosen, block.answers)
         if WINDOW:
             _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
         if DRAWS_APART:
-            drawn = block.weights, block.missed, block.trouble, block.now, block.odd
+            drawn = block.weights, block.missed, block.faults, block.now, block.odd
             _draw_each(round, block.chosen, block.keys, tables, facts, *drawn)
         _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained, block.weights)
         if REALISED and not DRAWS_APART:
             _draw_optimum(round, facts.optimum, block.keys, tables, block.missed)
         if USERS_WORLD:
             if not DRAWS_APART:
-                _look_at_weights(block.chosen, block.weights, facts, block.trouble)
-            if troubled(block.trouble) > 0:
+                _look_at_weights(block.chosen, block.weights, facts, block.faults)
+            if any_fault(block.faults) > 0:
                 if not DRAWS_APART:
                     _note_odd(block.chosen, block.weights, facts, block.odd)
                 return round
@@ -187,16 +187,16 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
 
 
 @lane_loops
-def troubled(trouble: Any) -> Any:
+def any_fault(faults: Any) -> Any:
     """In how many lanes."""
     count: Any = 0
     for lane in range(LANES):
-        count += np.int64(trouble[lane] != 0.0)
+        count += np.int64(faults[lane] != 0.0)
     return count
 
 
 @lane_loops
-def _look(chosen: Any, n_items: Any, hashes: Any, trouble: Any) -> None:
+def _look(chosen: Any, n_items: Any, hashes: Any, faults: Any) -> None:
     """Whether the answers in lanes are ascending and of known items, and a number that tells them apart."""
     if LISTS:
         for lane in range(LANES):
@@ -206,9 +206,9 @@ def _look(chosen: Any, n_items: Any, hashes: Any, trouble: Any) -> None:
             item = chosen[k, lane]
             before = chosen[k - np.uint32(k > 0), lane]
             fine = item < n_items and (k == 0 or before < item)
-            if RAGGED:
+            if VARIABLE_SIZE:
                 fine = fine or item == n_items
-            trouble[lane] = trouble[lane] if fine or trouble[lane] != 0.0 else WRONG_ANSWER
+            faults[lane] = faults[lane] if fine or faults[lane] != 0.0 else WRONG_ANSWER
             if LISTS:
                 hashes[0, lane] = hashed(hashes[0, lane], item)
 
@@ -237,7 +237,7 @@ def _learn(
         for lane in range(LANES):
             item = chosen[k, lane]
             real = item
-            if RAGGED:
+            if VARIABLE_SIZE:
                 real = item if item < n_items else np.uint32(0)
             weight = weights[k, lane] if DRAWS_APART else draw(round, keys[WORLD, lane], real, tables)
             x = to_unit(weight, scale[0], scale[1])
@@ -254,13 +254,13 @@ def _learn(
 
 
 @lane_loops
-def _look_at_weights(chosen: Any, weights: Any, facts: Facts, trouble: Any) -> None:
+def _look_at_weights(chosen: Any, weights: Any, facts: Facts, faults: Any) -> None:
     lowest, highest = facts.limits
     n_items = np.uint32(facts.means.size - 1)
     for k in range(np.uint32(chosen.shape[0])):
         for lane in range(LANES):
             fine = lowest <= weights[k, lane] <= highest or chosen[k, lane] == n_items
-            trouble[lane] = trouble[lane] if fine else WRONG_WEIGHT
+            faults[lane] = faults[lane] if fine else WRONG_WEIGHT
 
 
 def _note_odd(chosen: Any, weights: Any, facts: Facts, odd: Any) -> None:
@@ -282,7 +282,7 @@ def _draw_each(
     facts: Facts,
     weights: Any,
     missed: Any,
-    trouble: Any,
+    faults: Any,
     now: Any,
     odd: Any,
 ) -> None:
@@ -299,21 +299,21 @@ def _draw_each(
             if item < n_items:
                 weight = draw(round, key, item, tables)
                 weights[k, lane] = weight
-                if not lowest <= weight <= highest and trouble[lane] == 0.0:
-                    trouble[lane] = WRONG_WEIGHT
+                if not lowest <= weight <= highest and faults[lane] == 0.0:
+                    faults[lane] = WRONG_WEIGHT
                     _note(odd, item, weight)
                 if DRIFTS:
                     worth = mean(round, item, tables)
-                    if not lowest <= worth <= highest and trouble[lane] == 0.0:
-                        trouble[lane] = WRONG_MEAN
+                    if not lowest <= worth <= highest and faults[lane] == 0.0:
+                        faults[lane] = WRONG_MEAN
                         _note(odd, item, worth)
         if REALISED:
             missed[lane] = 0.0
             for k in range(optimum.size):
                 weight = draw(round, key, optimum[k], tables)
                 missed[lane] += weight
-                if not lowest <= weight <= highest and trouble[lane] == 0.0:
-                    trouble[lane] = WRONG_WEIGHT
+                if not lowest <= weight <= highest and faults[lane] == 0.0:
+                    faults[lane] = WRONG_WEIGHT
                     _note(odd, optimum[k], weight)
     now[1], now[2] = -1, THE_POLICY
 
@@ -343,7 +343,7 @@ def _forget_oldest(
             for lane in range(LANES):
                 item = ring[place, k, lane]
                 real = item
-                if RAGGED:
+                if VARIABLE_SIZE:
                     real = item if item < n_items else np.uint32(0)
                 weight = draw(oldest, below(streams[WORLD, lane], oldest), real, tables)
                 x = to_unit(weight, facts.scale[0], facts.scale[1])

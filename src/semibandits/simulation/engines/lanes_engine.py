@@ -68,7 +68,7 @@ class Kernel(NamedTuple):
     window: bool
     clips: bool
     overwrites: bool
-    ragged: bool
+    variable_size: bool
     realised: bool
     drifts: bool
     records: bool
@@ -110,7 +110,7 @@ def machine_code(kernel: Kernel) -> Callable[..., int]:
             text.WINDOW: kernel.window,
             text.CLIPS: kernel.clips,
             text.OVERWRITES: kernel.overwrites,
-            text.RAGGED: kernel.ragged,
+            text.VARIABLE_SIZE: kernel.variable_size,
             text.REALISED: kernel.realised,
             text.DRIFTS: kernel.drifts,
             text.RECORDS: kernel.records,
@@ -153,7 +153,7 @@ class Engine:
         own_set, own_world = ours(problem.feasible), ours(problem.environment)
         realised = task.kind == "realised" and not task.drifts
         apart = not own_world and (realised or task.drifts or not draws_within(task, draw))
-        once = solver.once and own_set and not policy.redraws
+        once = solver.reads_once and own_set and not policy.redraws
         try:
             clock = policy.clock(task.horizon, 0, agent.params)
         except Exception as error:
@@ -184,7 +184,7 @@ class Engine:
             window=self._window > 0,
             clips=not problem.feasible.signed,
             overwrites=overwrites,
-            ragged=solver.ragged,
+            variable_size=solver.variable_size,
             realised=realised,
             drifts=task.drifts,
             records=bool(task.record),
@@ -288,7 +288,7 @@ class Engine:
                 except Exception as error:
                     fault = self._culprits.raised(error, state.block, first_run, runs)
                     return False
-                if state.block.trouble.any():
+                if state.block.faults.any():
                     fault = self._culprits.fault(state.block, at, first_run)
                     return False
                 if wrong := self._watch.wrong(state.block.answers, runs):
@@ -339,7 +339,7 @@ class Engine:
             chosen=np.zeros((max_size, lanes), dtype=INDEX),
             gained=np.zeros(lanes),
             missed=np.full(lanes, 0.0 if kernel.realised or kernel.drifts else task.reference),
-            trouble=np.zeros(lanes),
+            faults=np.zeros(lanes),
             regret=np.zeros(lanes),
             cursor=np.zeros(2, dtype=np.int64),
             curve=np.zeros((task.checkpoints.size, lanes)),

@@ -11,18 +11,18 @@ from semibandits.simulation.engines.lanes import (
     CLIPS,
     GLANCES,
     POLICY,
-    RAGGED,
     RANDOM,
     REDRAWS,
     USERS_CODE,
     USERS_ORACLE,
+    VARIABLE_SIZE,
+    any_fault,
     for_oracle,
     glance,
     load,
     load_clock,
     oracle,
     score,
-    troubled,
 )
 from semibandits.simulation.engines.watch import THE_SET, WRONG_ANSWER
 
@@ -62,23 +62,23 @@ def kept_score(view: Any, item: Any, lane: Any) -> Any:
 
 
 @lane_loops
-def _keep_scores(view: Any, scores: Any, trouble: Any) -> None:
+def _keep_scores(view: Any, scores: Any, faults: Any) -> None:
     for item in range(np.uint32(scores.shape[0])):
         for lane in range(LANES):
             x = own_score(view, item, lane)
-            trouble[lane] += 0.0 * x
+            faults[lane] += 0.0 * x
             scores[item, lane] = x
 
 
 @lane_loops
-def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None:
+def _keep_drawn_scores(view: Any, scores: Any, queue: Any, faults: Any) -> None:
     """Scores that may be rejected: those are drawn again, side by side whatever run they belong to."""
     attempt, rejected = -1 if GLANCES else 0, 0
     for item in range(np.uint32(scores.shape[0])):
         new: Any = 0
         for lane in range(LANES):
             x = _at_a_glance(view, item, lane)
-            trouble[lane] += 0.0 * (x if x == x else 0.0)
+            faults[lane] += 0.0 * (x if x == x else 0.0)
             scores[item, lane] = x
             new += np.int64(x != x)
         if new > 0:
@@ -92,7 +92,7 @@ def _keep_drawn_scores(view: Any, scores: Any, queue: Any, trouble: Any) -> None
                 key = below(key, attempt) if attempt > 0 else key
                 scores[item, lane] = _score_with(view, item, lane, key)
         rejected = _shorten(scores, queue, rejected)
-    _report_rejected(queue, rejected, trouble)
+    _report_rejected(queue, rejected, faults)
 
 
 def _list_rejected(scores: Any, queue: Any, item: Any, size: Any) -> Any:
@@ -112,55 +112,55 @@ def _shorten(scores: Any, queue: Any, rejected: Any) -> Any:
     return size
 
 
-def _report_rejected(queue: Any, rejected: int, trouble: Any) -> None:
+def _report_rejected(queue: Any, rejected: int, faults: Any) -> None:
     for at in range(rejected):
-        trouble[queue[at] % np.uint32(LANES)] = np.nan
+        faults[queue[at] % np.uint32(LANES)] = np.nan
 
 
-def _all_scores(view: Any, trouble: Any) -> None:
+def _all_scores(view: Any, faults: Any) -> None:
     if REDRAWS:
-        _keep_drawn_scores(view, view[6], view[7], trouble)
+        _keep_drawn_scores(view, view[6], view[7], faults)
     else:
-        _keep_scores(view, view[6], trouble)
+        _keep_scores(view, view[6], faults)
 
 
-def solve_once(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: Any, raw: Any) -> None:
+def solve_once(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
     """For an oracle in lanes that works scores out on the spot, each once."""
-    oracle(view, data, work, chosen, trouble)
+    oracle(view, data, work, chosen, faults)
 
 
-def solve_kept(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: Any, raw: Any) -> None:
+def solve_kept(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
     """For an oracle that reads scores more than once, or is a user's."""
-    _all_scores(view, trouble)
+    _all_scores(view, faults)
     if USERS_ORACLE:
         now[2] = THE_SET
-        if troubled(trouble) > 0:
+        if any_fault(faults) > 0:
             return
-    oracle(view, data, work, chosen, trouble)
+    oracle(view, data, work, chosen, faults)
 
 
-def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: Any, raw: Any) -> None:
+def solve_each(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
     """For an oracle that knows nothing of lanes. What it writes is not trusted."""
     scores = view[6]
     weights, room, numbers, integers = work
-    _all_scores(view, trouble)
+    _all_scores(view, faults)
     n_items, max_size = scores.shape[0], chosen.shape[0]
     out = room[:max_size]  # what is written beyond it does no harm
     for lane in range(LANES):
-        if trouble[lane] != 0.0:
+        if faults[lane] != 0.0:
             continue
         huge = False
         for item in range(n_items):
             weights[item] = scores[item, lane]
             huge |= not abs(scores[item, lane]) < HUGE
         if huge:
-            trouble[lane] = np.nan
+            faults[lane] = np.nan
             continue
         own = lane % numbers.shape[0]
         if USERS_CODE:
             now[1], now[2] = lane, THE_SET
         size = oracle(weights, out, data, numbers[own], integers[own])
-        fine = 0 <= size <= max_size and (RAGGED or size == max_size)
+        fine = 0 <= size <= max_size and (VARIABLE_SIZE or size == max_size)
         before = np.int64(-1)
         for k in range(size if fine else 0):
             fine &= before < out[k] < n_items
@@ -169,7 +169,7 @@ def solve_each(view: Any, data: Any, work: Any, chosen: Any, trouble: Any, now: 
         for k in range(size if fine else 0, max_size):
             chosen[k, lane] = n_items
         if not fine:
-            trouble[lane] = WRONG_ANSWER
+            faults[lane] = WRONG_ANSWER
             raw[0] = size
             for k in range(max_size):
                 raw[1 + k] = out[k]

@@ -1,6 +1,6 @@
 """The rounds of one run of a policy that chooses whole solutions, as text for the compiler.
 
-The moves of the policy and the functions of the environment stand here as placeholders, which `solo_engine` binds.
+The kernels of the policy and the functions of the environment stand here as placeholders, which `single_engine` binds.
 """
 
 from typing import Any, NamedTuple
@@ -53,7 +53,7 @@ class Run(NamedTuple):
     """(rounds, max_size, 1): the solutions chosen, where something is recorded."""
     sums: Any
     """(n_items,): all that an item weighed while it was chosen, where that is recorded."""
-    trouble: Any
+    faults: Any
     now: Any
     odd: Any
     raw: Any
@@ -83,7 +83,7 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
                 return round
             if USERS_ANSWERS:
                 if not _is_solution(run.out, size, n_items):
-                    run.trouble[0] = WRONG_ANSWER
+                    run.faults[0] = WRONG_ANSWER
                     run.raw[0] = size
                     for k in range(run.out.size):
                         run.raw[1 + k] = run.out[k]
@@ -98,7 +98,7 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
             item = np.uint64(run.out[k])
             weight = draw(round, world, item, tables)
             if USERS_WORLD and not facts.limits[0] <= weight <= facts.limits[1]:
-                run.trouble[0] = WRONG_WEIGHT
+                run.faults[0] = WRONG_WEIGHT
                 run.odd[0], run.odd[1] = item, weight
                 return round
             run.x[k] = to_unit(weight, lo, hi)
@@ -110,7 +110,7 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
             elif DRIFTS:
                 worth = mean(round, item, tables)
                 if USERS_WORLD and not facts.limits[0] <= worth <= facts.limits[1]:
-                    run.trouble[0] = WRONG_MEAN
+                    run.faults[0] = WRONG_MEAN
                     run.odd[0], run.odd[1] = item, worth
                     return round
                 gained += worth
@@ -139,7 +139,7 @@ def play(first: int, last: int, run: Run, state: Any, facts: Any, tables: Any, d
             for k in range(facts.optimum.size):
                 weight = draw(round, world, np.uint64(facts.optimum[k]), tables)
                 if USERS_WORLD and not facts.limits[0] <= weight <= facts.limits[1]:
-                    run.trouble[0] = WRONG_WEIGHT
+                    run.faults[0] = WRONG_WEIGHT
                     run.odd[0], run.odd[1] = facts.optimum[k], weight
                     return round
                 missed += weight

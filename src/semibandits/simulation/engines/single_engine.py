@@ -1,4 +1,4 @@
-"""The compiled engine for policies written as moves: one run after the other."""
+"""The compiled engine for policies that choose whole solutions: one run after the other."""
 
 import contextlib
 from collections.abc import Callable
@@ -47,9 +47,9 @@ class SoloEngine:
         assert isinstance(agent, PolicyAgent)
         self._task = task
         feasible = task.problem.feasible
-        self._moves = _moves(agent.policy, task)
-        self._solver = check_oracle(compiled_oracle(feasible), feasible) if self._moves.solves else None
-        for text in filter(None, (self._moves.choose, self._moves.learn, self._moves.score)):
+        self._kernels = _kernels_of(agent.policy, task)
+        self._solver = check_oracle(compiled_oracle(feasible), feasible) if self._kernels.solves else None
+        for text in filter(None, (self._kernels.choose, self._kernels.learn, self._kernels.score)):
             if why := foreign(text):
                 raise NotCompilable(why)
         draw, mean = world(task)
@@ -61,29 +61,29 @@ class SoloEngine:
         own_policy, own_set, own_world = ours(agent.policy), ours(feasible), ours(task.problem.environment)
         self._watched = not (own_policy and own_set)
         self._lists = self._watched and not (vouched(agent.policy) and vouched(feasible))
-        texts = () if own_policy else (self._moves.choose, self._moves.learn, self._moves.score)
+        texts = () if own_policy else (self._kernels.choose, self._kernels.learn, self._kernels.score)
         oracle = () if own_set or self._solver is None else (self._solver.function,)
         self._checked = frozenset(filter(None, (*texts, *oracle, *(() if own_world else (draw, mean)))))
         self._watch = Watch(feasible)
         self._culprits = Culprits.of(
-            agent.policy, task.problem, self._solver and self._solver.function, draw, mean, self._moves.choose
+            agent.policy, task.problem, self._solver and self._solver.function, draw, mean, self._kernels.choose
         )
         self._tables = tuple(task.problem.environment.tables)
         self._bindings = {
-            **bindings(self._moves, self._solver, trusted=own_set),
+            **bindings(self._kernels, self._solver, trusted=own_set),
             single.USERS_CODE: self._watched or not own_world,
             single.USERS_ANSWERS: self._watched,
             single.LISTS: self._lists,
             single.USERS_WORLD: not own_world,
-            single.choose: self._moves.choose,
-            single.learn: self._moves.learn,
+            single.choose: self._kernels.choose,
+            single.learn: self._kernels.learn,
             single.draw: draw,
             single.mean: mean,
             single.to_unit: agent.scale.x_of_weight,
             single.sum_to_unit: agent.scale.x_of_sum,
             single.SUM_OF_X: by_sum and task.feedback == "semi",
             single.SUM_OF_WEIGHTS: task.feedback == "bandit",
-            single.NOTE_OF_CHOSEN: self._moves.note == "chosen",
+            single.NOTE_OF_CHOSEN: self._kernels.note == "chosen",
             single.REALISED: realised,
             single.DRIFTS: task.drifts,
             single.RECORDS: bool(task.record),
@@ -106,7 +106,7 @@ class SoloEngine:
         self.compile()
         problem = self._task.problem
         solver = () if self._solver is None else self._solver.data
-        data = (problem.n_items, problem.max_size, self._tables, solver, self._moves.data)
+        data = (problem.n_items, problem.max_size, self._tables, solver, self._kernels.data)
         users = data if self._bindings[single.USERS_CODE] else ()
         _COMPARED.once(self._code, self._task, self._facts.init_first.size - 1, users, self._compare)
 
@@ -156,7 +156,7 @@ class SoloEngine:
                 except Exception as error:
                     fault = self._culprits.raised(error, run, run_number, 1)
                     return False
-                if run.trouble.any():
+                if run.faults.any():
                     fault = self._culprits.fault(run, at, run_number)
                     return False
                 if wrong := self._watch.wrong(run.answers, 1):
@@ -175,11 +175,11 @@ class SoloEngine:
         return True if played else fault
 
     def _play(self, run: single.Run, state: State, work: tuple[Any, ...], first: int, last: int) -> int:
-        return self._code(first, last, run, state, self._facts, self._tables, self._moves.data, work)
+        return self._code(first, last, run, state, self._facts, self._tables, self._kernels.data, work)
 
     def _begin(self, run_number: int) -> tuple[single.Run, State, tuple[Any, ...]]:
         task = self._task
-        room = make_room(self._moves, task.problem.feasible, self._solver)
+        room = make_room(self._kernels, task.problem.feasible, self._solver)
         rows = min(task.horizon, most_rounds(task, 1)) if task.record else 0
         run = single.Run(
             streams=np.array([rng.stream_key(task.seed, run_number, stream) for stream in STREAMS], dtype=np.uint64),
@@ -191,7 +191,7 @@ class SoloEngine:
             curve=np.zeros((task.checkpoints.size, 1)),
             trace=np.zeros((rows, task.problem.max_size, 1), dtype=INDEX),
             sums=np.zeros(task.problem.n_items if "sums" in task.record else 0),
-            trouble=np.zeros(1),
+            faults=np.zeros(1),
             now=np.zeros(3, dtype=np.int64),
             odd=np.full(2, -1.0),
             raw=np.full(task.problem.max_size + 1, UNWRITTEN),
@@ -200,10 +200,10 @@ class SoloEngine:
         return run, copied(self._start), room.work
 
 
-def _moves(policy: Policy, task: Task) -> PolicyKernels:
+def _kernels_of(policy: Policy, task: Task) -> PolicyKernels:
     if not isinstance(policy, CompiledPolicy):
-        raise NotCompilable(f"{policy!r} is not written as moves")
-    moves = policy.moves(task.problem.feasible)
-    if moves is None:
+        raise NotCompilable(f"{policy!r} is not a CompiledPolicy")
+    kernels = policy.kernels(task.problem.feasible)
+    if kernels is None:
         raise NotCompilable(f"{policy!r} has no text for the compiler on {task.problem.feasible!r}")
-    return moves
+    return kernels

@@ -10,7 +10,7 @@ from semibandits.problem import Problem
 from semibandits.types import FeasibleSet, Items
 
 WRONG_ANSWER, WRONG_WEIGHT, WRONG_MEAN = 1.0, 2.0, 3.0
-"""What a block's `trouble` says of a user's functions. NaN: scores or their sums are not finite."""
+"""What a block's `faults` says of a user's functions. NaN: scores or their sums are not finite."""
 THE_POLICY, THE_SET, THE_WORLD = 0, 1, 2
 """Whose function is being called."""
 UNWRITTEN = int(np.iinfo(np.int64).min)
@@ -174,9 +174,9 @@ class Culprits(NamedTuple):
         return Fault(first, last, round, what, ConformanceError)
 
     def fault(self, block: Any, round: int, first_run: int) -> Fault | None:
-        """Of the first run of a block that has one, by its trouble; None: scores or their sums are not finite."""
+        """Of the first run of a block that has one, by its faults; None: scores or their sums are not finite."""
         for kind in (WRONG_ANSWER, WRONG_WEIGHT, WRONG_MEAN):
-            lanes = np.flatnonzero(block.trouble == kind)
+            lanes = np.flatnonzero(block.faults == kind)
             if lanes.size:
                 what = self._answered(block, int(lanes[0])) if kind == WRONG_ANSWER else self._weighed(block, kind)
                 run = first_run + int(lanes[0])
