@@ -10,7 +10,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import PurePath
 from types import (
@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semibandits._util.fingerprint.code import code_of
+from semibandits._util.fingerprint.former_names import TODAY, Former
 from semibandits._util.fingerprint.named_files import content
 from semibandits._util.fingerprint.objects import kind_of, made_of, patches, reduced
 from semibandits._util.fingerprint.reached import Reached, Scope, cells, is_shared_chance
@@ -91,10 +92,10 @@ class Fingerprint(NamedTuple):
     """The user's functions, values and files in it, by name: what tells where a difference is."""
 
 
-def fingerprint(value: object, former: Mapping[str, str] = MappingProxyType({})) -> Fingerprint:
+def fingerprint(value: object, former: Former = TODAY) -> Fingerprint:
     """The same for the same data and code, in any process.
 
-    `former` gives the names that classes of this package had in an earlier edition: then it is that edition's.
+    `former` tells what classes of this package were in an earlier edition: then it is that edition's.
     """
     describer = _Describer(former)
     try:
@@ -119,7 +120,7 @@ def digest(value: object) -> str:
 class _Describer:
     """Things are numbered as they are first met, so that they may refer to each other, and are described in turn."""
 
-    def __init__(self, former: Mapping[str, str]) -> None:
+    def __init__(self, former: Former) -> None:
         self.reached = Reached(self.describe)
         self._former = former
         self.parts: dict[str, str] = {}
@@ -145,7 +146,7 @@ class _Describer:
 
     def _named(self, kind: type) -> str:
         name = kind_of(kind)
-        return self._former.get(name, name)
+        return self._former.names.get(name, name)
 
     def describe(self, value: Any) -> bytes:
         """Words and numbers in full, and other things by their numbers."""
@@ -239,7 +240,7 @@ class _Describer:
     def _class(self, kind: type) -> Iterator[bytes]:
         yield self._named(kind).encode()
         if not is_users_class(kind):
-            yield from map(self.describe, patches(kind))
+            yield from map(self.describe, patches(self._former.shapes.get(kind_of(kind), kind)))
             return
         yield repr(getattr(sys.modules.get(kind.__module__), SOURCE, None)).encode()
         yield self.describe(type(kind))
