@@ -16,7 +16,7 @@ import numpy as np
 
 from semibandits._util.checks import check_count
 from semibandits.errors import BadArgument
-from semibandits.plotting.sets import check_axes, new_axes
+from semibandits.plotting.axes import COLOURS, DARK, check_axes, light_grid, new_axes
 from semibandits.theory.kveton2015 import crossover, proposition_1, theorem_2, theorem_4
 from semibandits.theory.tight import amortised_constant, cascade_constant
 
@@ -82,8 +82,6 @@ def table(Ks: Iterable[int] = KS) -> Table:
 def draw(ax: "Axes | None" = None) -> "Axes":
     """The constants for K = 1 to 1000, with the K from which Theorem 4 is better than Theorem 2."""
     check_axes(ax)
-    from semibandits.plotting.regret import COLOURS
-
     ax = new_axes(7.2, 5.0) if ax is None else ax
     rows = table(sorted({round(K) for K in np.geomspace(1, 1000, 60)}))
     ks = [row.K for row in rows]
@@ -103,7 +101,7 @@ def draw(ax: "Axes | None" = None) -> "Axes":
         _write(ax, text, ks[-1], values[-1], (8, up), ha="left", va="center")
     first = math.floor(crossover()) + 1
     height = _row(first).paper
-    ax.plot([first], [height], "o", color="#333333", markersize=6, zorder=4)
+    ax.plot([first], [height], "o", color=DARK, markersize=6, zorder=4)
     _write(ax, f"from K = {first} on\nTheorem 4 is the smaller", first, height, (-8, 14), ha="right", va="bottom")
     ax.set_xlim(0.9, ks[-1])
     ax.set_xlabel("K")
@@ -111,14 +109,13 @@ def draw(ax: "Axes | None" = None) -> "Axes":
     ax.set_title(
         "R(n) ≤ c · L/Δ · log n + …, one gap Δ (grey: the smaller of the paper's two)", loc="left", fontsize="medium"
     )
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
+    light_grid(ax)
     return ax
 
 
 def _write(ax: "Axes", text: str, x: float, y: float, offset: tuple[int, int], **place: Any) -> None:
     """Text beside a point."""
-    ax.annotate(text, (x, y), offset, textcoords="offset points", fontsize="small", color="#333333", **place)
+    ax.annotate(text, (x, y), offset, textcoords="offset points", fontsize="small", color=DARK, **place)
 
 
 def _row(K: int) -> Row:

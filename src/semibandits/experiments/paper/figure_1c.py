@@ -14,7 +14,8 @@ from semibandits.experiments.paper.published import (
     compare,
 )
 from semibandits.experiments.paper.runs import GRIDS, SIGMAS, Plays, every_run
-from semibandits.experiments.paper.style import BARS, COLOURS, MARKERS, dress, new_figure
+from semibandits.experiments.paper.style import BARS, dress
+from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +169,7 @@ def claims_of(cells: list[Cell], runs: int) -> tuple[Claim, ...]:
 
 
 def draw(cells: list[Cell], runs: int) -> "Axes":
-    ax = new_figure(6.8, 4.6)
+    ax = own_axes(6.8, 4.6)
     for sigma, colour, marker in zip(SIGMAS, COLOURS, MARKERS, strict=False):
         ours = [cell for cell in cells if cell.sigma == sigma]
         items = [cell.n_items for cell in ours]
@@ -191,7 +192,7 @@ def draw(cells: list[Cell], runs: int) -> "Axes":
 
 
 def draw_differences(cells: list[Cell]) -> "Axes":
-    ax = new_figure(6.8, 3.4)
+    ax = own_axes(6.8, 3.4)
     allowed = cells[0].allowed / abs(cells[0].regret - cells[0].published) * abs(cells[0].difference)
     ax.axhspan(-allowed, allowed, color="#eeeeee", zorder=0)
     ax.axhline(0.0, color="#444444", linewidth=0.8, zorder=1)

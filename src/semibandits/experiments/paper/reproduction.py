@@ -74,7 +74,7 @@ def reproduce(
     from semibandits._util.checks import check_count
     from semibandits.experiments.paper import folder
     from semibandits.experiments.paper import runs as plays
-    from semibandits.plotting.sets import check_axes
+    from semibandits.plotting.axes import check_axes
     from semibandits.simulation.simulate import MOST_RUNS
 
     names = _check_parts(only)

@@ -18,7 +18,8 @@ from semibandits.experiments.paper.bounds import on_grid
 from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, columns, plus_minus
 from semibandits.experiments.paper.published import HORIZON
 from semibandits.experiments.paper.runs import CHECKPOINTS, Grid, Plays, every_run
-from semibandits.experiments.paper.style import BARS, COLOURS, MARKERS, dress, mean_and_band, new_figure, plain_numbers
+from semibandits.experiments.paper.style import BARS, dress, mean_and_band, plain_numbers
+from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 from semibandits.simulation.result import estimate
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def claims_of(pairs: list[Pair], last: Decade, growing: fits.Powers) -> tuple[Cl
 
 
 def draw_items(pairs: list[Pair]) -> "Axes":
-    ax = new_figure(6.8, 4.6)
+    ax = own_axes(6.8, 4.6)
     for sigma, colour, marker in zip(dict.fromkeys(one.sigma for one in pairs), COLOURS, MARKERS, strict=False):
         ours = [one for one in pairs if one.sigma == sigma]
         items = [one.n_items for one in ours]
@@ -259,7 +260,7 @@ def draw_items(pairs: list[Pair]) -> "Axes":
 
 
 def draw_rounds(ucb: NDArray[np.float64], cts: NDArray[np.float64]) -> "Axes":
-    ax = new_figure(6.8, 4.2)
+    ax = own_axes(6.8, 4.2)
     for name, sample, colour, dashes in (("CombUCB1", ucb, COLOURS[0], "solid"), ("CTS", cts, COLOURS[1], "dashed")):
         mean_and_band(ax, CHECKPOINTS, sample, colour, linestyle=dashes, label=name)
     ax.set_xscale("log")

@@ -15,6 +15,7 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.ranking import of_unit, short_names
 from semibandits.oracle import solve
+from semibandits.plotting.axes import own_axes
 from semibandits.plotting.regret import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
@@ -33,17 +34,10 @@ LIMIT = (
 )
 
 
-def new_axes(height: float, width: float = WIDTH) -> "Axes":
-    """Of a figure that nobody else knows."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
-
-
 def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
     """The regret of every policy over the rounds, then with bounds where there are any."""
     result = point.result
-    ax = new_axes(3.4)
+    ax = own_axes(WIDTH, 3.4)
     _briefly_named(result).plot(ax=ax)
     _finish(ax, point)
     words = f"{result.kind.capitalize()} regret of {several_policies(point)} up to round {result.rounds[-1]:,}"
@@ -125,7 +119,7 @@ def _with_bounds(point: Point, gallery: Gallery) -> Html:
         return paragraph(f"No bounds are drawn: {error}.", "note")
     if not any(curve.kind in ("upper", "lower") for curve in known.values()):
         return paragraph("No bounds are drawn: none that we know is about these policies on this problem.", "note")
-    ax = new_axes(3.4)
+    ax = own_axes(WIDTH, 3.4)
     drawn = _few(bounds, known)
     _briefly_named(result).plot(drawn, ax=ax)
     _finish(ax, point)

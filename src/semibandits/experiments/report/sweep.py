@@ -23,7 +23,7 @@ from semibandits.experiments.report.ranking import (
 )
 from semibandits.experiments.report.setup import setting
 from semibandits.experiments.report.sweep_pictures import Line, draw, is_number
-from semibandits.plotting.regret import DASHES
+from semibandits.plotting.axes import DASHES
 
 MOST_LINES = 8
 """In one panel; more are drawn in one for each value of the other settings."""
