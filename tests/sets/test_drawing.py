@@ -17,7 +17,6 @@ from matplotlib.patches import Rectangle
 
 from semibandits import errors, sets
 from semibandits.plotting import axes, curves, graphs, layout
-from semibandits.plotting import sets as drawing
 from semibandits.sets.base import BuiltIn
 from support.families import FAMILIES
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits._util.atomic import Step, take
 from semibandits._util.checks import check_choice
+from semibandits.agent.confidence import hoeffding_radii
 from semibandits.agent.scale import Scale
 from semibandits.errors import BadArgument, UncoveredItems
 from semibandits.oracle import solve
@@ -118,10 +119,7 @@ class Agent(ABC):
 
     def radii(self, confidence: float) -> Weights:
         """How far these are from the truth, at most, in all rounds at once; infinite for items never observed."""
-        counts = self.stats[0]
-        some = np.maximum(counts, 1.0)
-        radius = np.sqrt(np.log(2.0 * some * (some + 1.0) / (1.0 - confidence)) / (2.0 * some))
-        return np.where(counts > 0.0, radius, np.inf)
+        return hoeffding_radii(self.stats[0], confidence)
 
     def init_plan(self, rounds: int) -> list[Items]:
         """The solutions that Init will choose in its rounds, at most so many, if every one is observed at once.

@@ -64,13 +64,11 @@ def _print_regret(points: "Sequence[Point]") -> None:
 
 
 def _print_comparisons(points: "Sequence[Point]") -> None:
-    from semibandits.experiments.report.ranking import comparisons, confidence_note
-
-    compared = [(point.settings, one) for point in points for one in comparisons(point.result)]
+    compared = [(point.settings, one) for point in points for one in point.result.comparisons()]
     if not compared or compared[0][1].runs == 1:
         return
     click.echo()
-    sure = dict.fromkeys(confidence_note(point.result) for point in points if len(point.result.policies) > 1)
+    sure = dict.fromkeys(point.result.confidence_note for point in points if len(point.result.policies) > 1)
     click.echo(lines("Differences run by run, in the same worlds", f"Intervals: {'; '.join(sure)}"))
     click.echo()
     numbers = ["difference", "± error", "interval"]
@@ -89,14 +87,10 @@ def _named(settings: Mapping[str, Any], *policies: str) -> list[str]:
 
 
 def _verdict(one: "Comparison") -> str:
-    from semibandits.experiments.report.ranking import significant
-
-    return "less regret" if significant(one) else "cannot be told apart"
+    return "less regret" if one.significant else "cannot be told apart"
 
 
 def _as_document(point: "Point") -> dict[str, Any]:
-    from semibandits.experiments.report.ranking import comparisons
-
     result = point.result
     return {
         "settings": point.settings,
@@ -107,7 +101,7 @@ def _as_document(point: "Point") -> dict[str, Any]:
         "engine": result.engine,
         "version": result.version,
         "summary": list(result.summary()),
-        "comparisons": comparisons(result),
+        "comparisons": result.comparisons(),
     }
 
 

@@ -13,7 +13,7 @@ from semibandits._util.html import Html, Number, number, paragraph, several, tab
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.ranking import of_unit, short_names
+from semibandits.experiments.report.wording import of_unit
 from semibandits.oracle import solve
 from semibandits.plotting.axes import own_axes
 from semibandits.plotting.regret import Curve, bound_curves, names_in_bounds
@@ -48,7 +48,7 @@ def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
 
 
 def _briefly_named(result: SimulationResult) -> SimulationResult:
-    return dataclasses.replace(result, policies=tuple(short_names(result)))
+    return dataclasses.replace(result, policies=tuple(result.short_names))
 
 
 def _how_it_bends(ax: "Axes") -> str:
@@ -61,7 +61,7 @@ def _how_it_bends(ax: "Axes") -> str:
 
 
 def several_policies(point: Point) -> str:
-    names = short_names(point.result)
+    names = point.result.short_names
     return names[0] if len(names) == 1 else f"{len(names)} policies"
 
 
@@ -218,7 +218,7 @@ def _about(point: Point, bounds: Bounds, known: dict[str, Curve]) -> str:
     """What the table shows, and of whom nothing is proved."""
     shown = [bound for bound in bounds if _title(bound) in known]
     proved = {bound.policy for bound in shown if bound.kind == "upper"}
-    pairs = list(zip(short_names(point.result), names_in_bounds(point.result), strict=True))
+    pairs = list(zip(point.result.short_names, names_in_bounds(point.result), strict=True))
     others = several([name for name, called in pairs if called not in proved], 5)
     caption = f"What is proved about the regret after {point.result.rounds[-1]:,} rounds. "
     if proved:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from semibandits import policies
 from semibandits._util.forks import cached_property
 from semibandits._util.html import Html, Number, details, number, paragraph, table
+from semibandits.agent.confidence import hoeffding_radii
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import WIDTH, legend_below
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.ranking import in_unit, of_unit, ranking, short_names
+from semibandits.experiments.report.wording import in_unit, of_unit
 from semibandits.plotting.axes import CHOSEN, COLOURS, DARK, light_grid, own_axes, shortened
 from semibandits.types import Items, Weights
 
@@ -50,8 +51,7 @@ class Learned:
     def intervals(self) -> tuple[Weights, Weights]:
         """Of run 0: as `Learner.intervals`, Hoeffding's at all rounds at once."""
         lo, hi = self.point.problem.bounds
-        seen = np.maximum(self.counts[0], 1).astype(np.float64)
-        radius = (hi - lo) * np.sqrt(np.log(2.0 * seen * (seen + 1.0) / (1.0 - CONFIDENCE)) / (2.0 * seen))
+        radius = (hi - lo) * hoeffding_radii(self.counts[0].astype(np.float64), CONFIDENCE)
         middle = self.estimates[0]
         return np.clip(middle - radius, lo, hi), np.clip(middle + radius, lo, hi)
 
@@ -98,8 +98,8 @@ def items(point: Point, gallery: Gallery, found: dict[int, Items], *, pictures: 
             "simulate(..., record=['counts', 'sums']) keeps both."
         )
     optimum = _optimum(point)
-    names = short_names(result)
-    order = ranking(result)
+    names = result.short_names
+    order = result.ranking()
     if with_means and with_sums:
         body += _overview(point, order, optimum) + _how(point)
     for rank, policy in enumerate(order):
@@ -141,7 +141,7 @@ def label(point: Point, item: int) -> str:
 
 
 def _overview(point: Point, order: list[int], optimum: Items) -> Html:
-    rows, names = [], short_names(point.result)
+    rows, names = [], point.result.short_names
     others = np.setdiff1d(np.arange(point.problem.n_items), optimum)
     for policy in order:
         learned = Learned(point, policy)
