@@ -13,7 +13,7 @@ from semibandits.cli.completing import complete_calls
 from semibandits.cli.tables import lines, printable
 
 if TYPE_CHECKING:
-    from semibandits.experiments.files.document import Experiment
+    from semibandits.experiments import Experiment
     from semibandits.experiments.files.user_code import Allowed
     from semibandits.problem import Problem
 
@@ -30,10 +30,10 @@ class Reading(NamedTuple):
 
     def __call__(self, file: Path) -> "Experiment":
         """The experiment in this file; says which code of its own is run."""
-        from semibandits.experiments.files import document
+        from semibandits import experiments
 
         with users_code():
-            return document.read(file, own_code=self.own_code, files=self.files, say=_say)
+            return experiments.read(file, own_code=self.own_code, files=self.files, say=_say)
 
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,15 +11,14 @@ from semibandits.cli.base import note, print_json, users_code
 from semibandits.cli.tables import lines, printable, table
 
 if TYPE_CHECKING:
-    from semibandits.experiments.files.document import Experiment
-    from semibandits.experiments.point import Point
+    from semibandits.experiments import Experiment, Point
     from semibandits.simulation.result import Comparison
 
 
 def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) -> None:
     """Plays it, writes its data and its report to the folder, and shows what came out."""
+    from semibandits.experiments import run
     from semibandits.experiments.folder import MANIFEST
-    from semibandits.experiments.running import run
 
     resumed = (out / MANIFEST).exists()
     if experiment.where.kind == "dask":

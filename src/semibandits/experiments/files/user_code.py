@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from semibandits._util.files import read_file
 from semibandits._util.fingerprint.digest import SOURCE
 from semibandits.errors import BadArgument, did_you_mean
-from semibandits.experiments.files.beside import beside
+from semibandits.experiments.files.relative_paths import path_inside
 
 Allowed = Literal["none", "files", "modules"]
 """Whose code an experiment may name: nobody's; that of files beside it; that of installed modules, too."""
@@ -103,7 +103,7 @@ class OwnCode:
 
     def _run(self, file: str) -> ModuleType:
         try:
-            source = read_file(beside(self._folder, file), MOST_BYTES)
+            source = read_file(path_inside(self._folder, file), MOST_BYTES)
         except FileNotFoundError as error:
             raise BadArgument(f"{file} cannot be read: No such file in the folder {self._folder}") from error
         except OSError as error:

@@ -99,12 +99,12 @@ def reproduce(
 def _judges() -> "Mapping[str, Callable[[Plays], Part]]":
     from semibandits.experiments.paper import (
         bounds,
+        constants,
         figure_1c,
         figures_1a_1b,
         section_6,
         section_7,
         section_9,
-        sharper_constants,
     )
 
     return {
@@ -113,7 +113,7 @@ def _judges() -> "Mapping[str, Callable[[Plays], Part]]":
         "fig1c": figure_1c.judge,
         "trends": section_7.judge,
         "kpath": section_6.judge,
-        "constants": sharper_constants.judge,
+        "constants": constants.judge,
         "bounds": bounds.judge,
         "thompson": section_9.judge,
     }
