@@ -1,4 +1,4 @@
-"""The theory of a problem."""
+"""The command `bounds`: the theory of a problem."""
 
 from typing import TYPE_CHECKING
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from semibandits.cli.base import Refused, users_code
+from semibandits.cli.base import Refused, folder_option, users_code
 from semibandits.cli.completing import complete_calls
 from semibandits.cli.tables import lines, printable
 
@@ -55,12 +55,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             is_flag=True,
             help="Code may also be that of installed modules, 'package.module:name', not only of files.",
         ),
-        click.option(
-            "--files",
-            type=click.Path(path_type=Path, file_okay=False),
-            metavar="DIR",
-            help="Folder of the data and code that a file names.  [default: the file's own]",
-        ),
+        folder_option("--files", "Folder of the data and code that a file names.  [default: the file's own]"),
     )
     made: Callable[..., None] = functools.reduce(lambda inner, option: option(inner), reversed(options), read)
     return made

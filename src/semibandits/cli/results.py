@@ -1,4 +1,4 @@
-"""Playing experiments, and what came out of them as tables and as JSON."""
+"""Playing experiments, and showing their results as tables and as JSON."""
 
 import math
 from collections.abc import Mapping, Sequence

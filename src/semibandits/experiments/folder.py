@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from semibandits._util.files import make_folders, remove_half_written, replace_file
+from semibandits._util.files import make_folders, remove_half_written
 from semibandits._util.locks import try_lock
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments.files.document import Experiment
-from semibandits.experiments.result_folder import SHOWN, ResultFolder, known_names
+from semibandits.experiments.result_folder import SHOWN, ResultFolder, known_names, write_file
 from semibandits.simulation.store import is_stored
 
 FORMAT = "semibandits.experiment"
@@ -58,10 +58,6 @@ class ExperimentFolder(ResultFolder):
     def __init__(self, path: Path) -> None:
         super().__init__(path, MANIFEST)
 
-    def mark(self) -> None:
-        with _failing(self.marker):
-            super().mark()
-
     def refuse_foreign(self) -> None:
         """A folder with files of others is left as it is."""
         try:
@@ -96,8 +92,7 @@ class ExperimentFolder(ResultFolder):
             "files": files,
         }
         self.mark()
-        with _failing(self.path / COPY):
-            replace_file(self.path / COPY, experiment.text.encode())
+        write_file(self.path / COPY, experiment.text.encode())
 
     def tidy(self, runs: list[str]) -> None:
         """Removes what a process that was killed has left."""
@@ -137,12 +132,3 @@ def _differences(found: dict[str, Any], experiment: Experiment) -> Iterator[str]
     for file, digest in experiment.files.items():
         if found["files"].get(file, digest) != digest:
             yield f"{file} has changed since"
-
-
-@contextmanager
-def _failing(path: Path) -> Iterator[None]:
-    """What the system says of this file is said as `StoreFailed`."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from semibandits._util.files import replace_file, sync_folder
+from semibandits._util.files import make_folders, replace_file, sync_folder
 from semibandits._util.marked_folder import MarkedFolder
-from semibandits.errors import BadState
+from semibandits.errors import BadState, StoreFailed
 
 NAME = re.compile(r"report\.html|(data|results|figures)/[a-z0-9_-]+\.(csv|parquet|svg|png)")
 """What a marker may list: it is a file that anybody may have changed."""
@@ -37,7 +37,7 @@ class ResultFolder(MarkedFolder):
     def mark(self) -> None:
         """Writes the marker, with the list of the files."""
         document = {**self.about, self.list_key: sorted(self.names)}
-        replace_file(self.marker, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+        write_file(self.marker, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
 
     def check(self, names: Iterable[str]) -> None:
         """Whether these may be written: no file of somebody else's is replaced."""
@@ -83,6 +83,15 @@ class ResultFolder(MarkedFolder):
                     f"{self.path / name} is a link, and nothing is written or removed behind a link in a folder of "
                     "results: replace it by a folder, or give another folder for the results"
                 )
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all, and its folder where that is missing; `StoreFailed` where it cannot be."""
+    try:
+        make_folders(path.parent)
+        replace_file(path, data)
+    except OSError as error:
+        raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
 
 
 def known_names(listed: Any) -> set[str]:

@@ -14,7 +14,7 @@ from semibandits.experiments.paper.published import (
     compare,
 )
 from semibandits.experiments.paper.runs import GRIDS, SIGMAS, Plays, every_run
-from semibandits.experiments.paper.style import BARS, dress
+from semibandits.experiments.paper.style import dress, line_with_bars
 from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 
 if TYPE_CHECKING:
@@ -173,15 +173,8 @@ def draw(cells: list[Cell], runs: int) -> "Axes":
     for sigma, colour, marker in zip(SIGMAS, COLOURS, MARKERS, strict=False):
         ours = [cell for cell in cells if cell.sigma == sigma]
         items = [cell.n_items for cell in ours]
-        style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.4, "capsize": 3}
-        ax.errorbar(
-            items,
-            [cell.regret for cell in ours],
-            yerr=[BARS * cell.error for cell in ours],
-            label=f"σ = {sigma}",
-            zorder=3,
-            **style,
-        )
+        regret, errors = [cell.regret for cell in ours], [cell.error for cell in ours]
+        line_with_bars(ax, items, regret, errors, colour, marker, label=f"σ = {sigma}", zorder=3)
         published = ax.plot(items, PUBLISHED[sigma], "x", color="#222222", markersize=7, markeredgewidth=1.3, zorder=4)
     published[0].set_label("published")
     dress(ax, "number of items L", f"regret after {HORIZON:,} rounds", f"CombUCB1 on grids, {runs} runs each")

@@ -1,4 +1,4 @@
-"""The front door: the paper's experiments and illustrations, played, drawn and checked."""
+"""The reproduction: the paper's experiments and illustrations, played, drawn and checked."""
 
 import datetime
 import os

@@ -1,4 +1,4 @@
-"""How the pictures of a reproduction look."""
+"""The style of the pictures of a reproduction."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -35,6 +35,14 @@ def mean_and_band(
     ax.plot(rounds, mean, color=colour, zorder=4, **{"linewidth": 2.0, **style})
     ax.fill_between(rounds, mean - band, mean + band, color=colour, alpha=0.25, linewidth=0.0, zorder=2)
     return mean
+
+
+def line_with_bars(
+    ax: "Axes", x: Sequence[float], y: Sequence[float], errors: Sequence[float], colour: str, marker: str, **style: Any
+) -> None:
+    """Points with bars of ± 3 standard errors, joined by a line."""
+    bars = [BARS * error for error in errors]
+    ax.errorbar(x, y, yerr=bars, color=colour, marker=marker, markersize=5, linewidth=1.4, capsize=3, **style)
 
 
 def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float = 0.05) -> None:

@@ -1,4 +1,4 @@
-"""Regret over time, beside what is proved."""
+"""Curves of regret over time, beside what is proved."""
 
 import dataclasses
 import time

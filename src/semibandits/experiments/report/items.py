@@ -1,4 +1,4 @@
-"""Which items were learned, and how well."""
+"""The items: estimates with intervals against the truth."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What was played, how long it took, and what is needed to get it again."""
+"""The setup of a simulation: the game, its time, and what is needed to get it again."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

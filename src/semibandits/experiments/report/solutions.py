@@ -1,4 +1,4 @@
-"""The solution that was found, against the best there is."""
+"""The solutions that were found, against the best there is."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""All points of a sweep together."""
+"""The overview of a sweep: all its points together."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Final regret against a setting, drawn."""
+"""Pictures of final regret against a setting."""
 
 import math
 from collections.abc import Sequence
