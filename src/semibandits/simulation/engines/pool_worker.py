@@ -1,4 +1,4 @@
-"""What a worker of `processes.py` runs, as a script: it takes one task after another and answers.
+"""What a worker of `pool.py` runs, as a script: it takes one task after another and answers.
 
 Only the standard library and cloudpickle are imported here; the rest comes with the tasks.
 """
