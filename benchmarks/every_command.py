@@ -11,7 +11,8 @@ from typing import Any
 
 Part = tuple[str, Any]
 """A name and what it is the digest of."""
-EXPERIMENT = """
+EXPERIMENTS = {
+    "sweep": """
 title = "Two grids"
 horizon = 1_500
 runs = 12
@@ -28,8 +29,8 @@ c = 0.0
 [sweep]
 problem.m = [1, 2]
 policies.CombUCB1.alpha = [0.5, 1.5]
-"""
-COSTS = """
+""",
+    "costs": """
 horizon = 400
 runs = 6
 unit = "min"
@@ -51,7 +52,8 @@ name = "KLUCB"
 name = "Clairvoyant"
 [[policies]]
 name = "FPL"
-"""
+""",
+}
 TEXTS = (
     "version --json",
     "policies --json",
@@ -80,9 +82,9 @@ def cli_text(words: str) -> Iterator[Part]:
         yield "output", [done.returncode, done.stdout, done.stderr]
 
 
-def cli_run(text: str) -> Iterator[Part]:
+def cli_run(name: str) -> Iterator[Part]:
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "experiment.toml").write_text(text)
+        Path(folder, "experiment.toml").write_text(EXPERIMENTS[name])
         done = command("run experiment.toml --out results --no-report", folder)
         yield "output", [done.returncode, done.stdout, done.stderr]
         yield from tables(Path(folder, "results", "data"))
