@@ -1,7 +1,7 @@
 """Telling things apart by what they are made of.
 
 Numbers, arrays and containers count by value, and objects by their attributes. The user's own functions and classes
-(see `_util.ownership`) count by their code and by all that this names: other functions, values of modules, files that are
+(see `ownership`) count by their code and by all that this names: other functions, values of modules, files that are
 there. What belongs to Python, to installed packages or to this package counts by its name.
 """
 
