@@ -77,7 +77,7 @@ ENGINE_MUTANTS = {
     ),
     "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),
     "padding counts": (
-        "simulation/engines/base.py",
+        "simulation/engines/constants.py",
         "np.append(problem.means, 0.0)",
         "np.append(problem.means, 0.5)",
     ),
@@ -201,10 +201,10 @@ SOLO_MUTANTS = {
     ),
     "a solution of the round before": (
         SOLO,
-        "run.trace[round - run.cursor[1], k, 0] = run.out[k]",
-        "run.trace[round - run.cursor[1], k, 0] = run.out[0]",
+        "run.trace[round - run.cursor[TRACED_FROM], k, 0] = run.out[k]",
+        "run.trace[round - run.cursor[TRACED_FROM], k, 0] = run.out[0]",
     ),
-    "the best of the first round": (SOLO, "missed = facts.reference[round - 1]", "missed = facts.reference[0]"),
+    "the best of the first round": (SOLO, "missed = constants.reference[round - 1]", "missed = constants.reference[0]"),
 }
 WIDE_MUTANTS = {
     "ESCB with f": ("policies/solution/escb.py", "half = 0.5 * exploration", "half = 1.0 * exploration"),
