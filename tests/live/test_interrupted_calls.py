@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, policies, sets
-from semibandits.agent import scores
-from semibandits.policies.solution import base
-from semibandits.sets import base as sets_base
+from semibandits.kernel import warm
 from support.interrupting import Interrupted, interrupted
 
 TREE = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
@@ -40,8 +38,7 @@ MANY_POINTS = ("random", "sum", "osmd", "hybrid", "knapsack")
 @pytest.fixture(autouse=True)
 def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Traced, all texts are slow; and a compiler that is interrupted at each of its points gets nowhere."""
-    for module in (sets_base, base, scores):
-        monkeypatch.setattr(module, "PATIENCE", float("inf"))
+    monkeypatch.setattr(warm, "PATIENCE", float("inf"))
 
 
 def all_of(learner: Learner) -> tuple[Any, ...]:
