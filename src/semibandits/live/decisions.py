@@ -1,4 +1,4 @@
-"""The book of decisions: which of them wait for feedback, and what the last finished ones were told."""
+"""The log of decisions: which of them wait for feedback, and what the last finished ones were told."""
 
 import dataclasses
 import secrets
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from semibandits._util import forks
 from semibandits._util.atomic import Step
+from semibandits.agent import Choice
 from semibandits.errors import BadArgument, UnknownDecision, UnknownItem
 from semibandits.live.reading import Reader
-from semibandits.live.saved_file import SavedDecision, SavedLearner, restored_array, saved_array
+from semibandits.live.snapshot import SavedDecision, SavedLearner, restored_array, saved_array
 from semibandits.oracle import check_answer
-from semibandits.types import Items, Note, Weights
+from semibandits.types import Items, Weights
 
 
 @dataclasses.dataclass(slots=True)
@@ -25,13 +26,14 @@ class Record:
     round: int
     epoch: str
     """Of the learner's life in which it was asked; none in files of old."""
-    items: Items
-    initial: bool
-    note: Note = None
-    """What the policy wants to know of the decision when feedback comes."""
+    choice: Choice
     weights: Weights | None = None
     """Where only their sum is told: an array with just that."""
     cancelled: bool = False
+
+    @property
+    def items(self) -> Items:
+        return self.choice.items
 
     def told(self) -> Weights:
         return np.full(self.items.size, np.nan) if self.weights is None else self.weights.copy()
@@ -53,7 +55,7 @@ class Record:
 
 
 class DecisionLog:
-    """Decisions by id: the book's name, which no other learner shares, the round, and an epoch.
+    """Decisions by id: the log's name, which no other learner shares, the round, and an epoch.
 
     An epoch is a life of the learner: it ends where the learner is loaded from a file, and in a forked child. So what
     was decided after that save, or in another process, has another id than anything decided here.
@@ -127,9 +129,9 @@ class DecisionLog:
 
 def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
     weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
-    note = saved_array(record.note, "a note") if outstanding and record.note is not None else None
-    items = record.items.tolist()
-    return SavedDecision(record.round, items, weights, record.initial, record.cancelled, note, record.epoch)
+    items, initial, note = record.choice
+    saved_note = saved_array(note, "a note") if outstanding and note is not None else None
+    return SavedDecision(record.round, items.tolist(), weights, initial, record.cancelled, saved_note, record.epoch)
 
 
 def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record:
@@ -150,4 +152,4 @@ def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record
             told = ~np.isnan(weights)
             inputs.weights(weights[told], items[told])
     note = None if one.note is None else restored_array(one.note)
-    return Record(one.round, one.epoch, items, one.initial, note, weights, one.cancelled)
+    return Record(one.round, one.epoch, Choice(items, one.initial, note), weights, one.cancelled)

@@ -12,13 +12,13 @@ from semibandits._util.atomic import Changes
 from semibandits._util.checks import check_bounds, check_choice, check_confidence
 from semibandits._util.forks import ForkLock, cached_property
 from semibandits._util.showing import Shown
-from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
+from semibandits.agent import Scale, Setting, Uncovered, check_feedback, check_policy, make_agent
 from semibandits.errors import BadArgument, BadState, SemiBanditError, Unsupported
-from semibandits.live import matching, saved_file, snapshot
+from semibandits.live import matching, snapshot
 from semibandits.live.decisions import saved_decision
 from semibandits.live.reading import Reader
 from semibandits.live.updates import Updates
-from semibandits.oracle import Span, probed, solve
+from semibandits.oracle import Span, probed
 from semibandits.problem import check_signs
 from semibandits.types import Bounds, Decision, FeasibleSet, FeedbackKind, IndexPolicy, Items, Policy, Sense, Weights
 
@@ -66,21 +66,21 @@ class Learner(Shown):
         self._bounds = check_bounds(bounds)
         check_signs(feasible, self._bounds, self._sense)
         self._probes = probed(feasible, Span.of(self._sense, self._bounds))
-        self._scale = Scale.of(self._bounds, self._sense)
         self._inputs = Reader(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
         self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
         check_feedback(check_policy(policy), self._feedback)
-        self._agent = make_agent(feasible, policy, self._scale, seed=self._seed, uncovered=self._uncovered)
+        scale = Scale.of(self._bounds, self._sense)
+        self._agent = make_agent(policy, Setting(feasible, scale, self._seed, uncovered=self._uncovered))
         self._desk = Updates(self._agent, self._inputs, self._feedback)
         self._book = self._desk.book
         self._lock = ForkLock()
         self._changes = Changes(self._lock)
         self._saving = ForkLock()
         self._saves = 0
-        self._files = saved_file.Files()
+        self._files = snapshot.Files()
 
     # Deciding
 
@@ -162,15 +162,12 @@ class Learner(Shown):
         A policy that knows better, because its items share parameters, tells what it expects of every item.
         """
         with self._lock:
-            means = self._expected()
-            means = self._agent.means(unseen=np.nan) if means is None else means
-            estimates: Weights = np.clip(self._scale.from_unit(means), *self._bounds)
-            return estimates
+            return self._agent.estimates()
 
     def scores(self) -> Weights:
         """U_t(e) for the next round: optimistic weights, or optimistic (low) costs."""
         with self._lock:
-            return np.array(self._scale.from_unit(self._agent.scores(self._desk.round + 1)), dtype=np.float64)
+            return self._agent.scores(self._desk.round + 1)
 
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Confidence intervals of the items' mean weights, shape (n_items, 2).
@@ -181,26 +178,16 @@ class Learner(Shown):
         """
         check_confidence(confidence)
         with self._lock:
-            radius = (self._bounds[1] - self._bounds[0]) * self._agent.radii(confidence)
-            middle = self._scale.from_unit(self._agent.means(unseen=0.0))
-            ends: Weights = np.stack((middle - radius, middle + radius), axis=1)
-            return np.clip(ends, *self._bounds)
+            return self._agent.intervals(confidence)
 
     def best(self) -> Items:
         """The best solution by the estimates alone, without exploration; items never observed count as worst."""
         with self._lock:
-            means = self._expected()
-            if means is None and self._feedback == "bandit":
+            if self._feedback == "bandit" and not self._agent.estimates_items:
                 raise Unsupported(
                     f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
                 )
-            means = self._agent.means(unseen=0.0) if means is None else np.clip(means, 0.0, 1.0)
-            return solve(self._feasible, self._scale.for_oracle(means))
-
-    def _expected(self) -> Weights | None:
-        """What the policy expects of the items, if it has more to go by than each item's own observations."""
-        agent = self._agent
-        return agent.policy.estimates(agent.state) if isinstance(agent, PolicyAgent) else None
+            return self._agent.best()
 
     @property
     def outstanding(self) -> list[Decision]:
@@ -224,9 +211,9 @@ class Learner(Shown):
             saves = self._saves = self._saves + 1
             self._files.write(path, self._snapshot(), overwrite)
 
-    def _snapshot(self) -> saved_file.SavedLearner:
+    def _snapshot(self) -> snapshot.SavedLearner:
         with self._lock:
-            return saved_file.SavedLearner(
+            return snapshot.SavedLearner(
                 name=self._book.name,
                 seed=self._seed,
                 round=self._desk.round,
@@ -267,7 +254,7 @@ class Learner(Shown):
             raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
         if policy is not None:
             check_policy(policy)
-        saved, head = saved_file.read(path)
+        saved, head = snapshot.read(path)
         try:
             match = matching.match(saved, feasible, labels, same_items)
             snapshot.check_fits(saved, feasible)
@@ -289,12 +276,12 @@ class Learner(Shown):
         learner._files.know(path, head)
         return learner
 
-    def _restore(self, saved: saved_file.SavedLearner) -> None:
+    def _restore(self, saved: snapshot.SavedLearner) -> None:
         snapshot.restore_agent(self._agent, saved, self._inputs)
         self._desk.round = saved.round
         self._book.restore(saved, self._inputs)
         for record in self._book.outstanding.values():
-            snapshot.check_note(self._agent, record)
+            self._agent.check_note(record.round, record.choice)
         self._desk.wait_again()
 
     @cached_property

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.atomic import Step, take
-from semibandits.agent import Choice, IndexAgent, PolicyAgent
+from semibandits.agent import Agent, Choice
 from semibandits.errors import (
-    BadWeights,
     ContradictingFeedback,
     EmptyFeasibleSet,
     UncoveredItems,
@@ -18,7 +17,7 @@ from semibandits.errors import (
 )
 from semibandits.live.decisions import DecisionLog, Record
 from semibandits.live.reading import Reader
-from semibandits.types import Decision, FeedbackKind, Items, Policy, Weights
+from semibandits.types import Decision, FeedbackKind, Items, Weights
 
 
 class Updates:
@@ -28,7 +27,7 @@ class Updates:
     are not yet taken.
     """
 
-    def __init__(self, agent: IndexAgent | PolicyAgent, inputs: Reader, feedback: FeedbackKind) -> None:
+    def __init__(self, agent: Agent, inputs: Reader, feedback: FeedbackKind) -> None:
         self.agent = agent
         self.inputs = inputs
         self.feedback = feedback
@@ -50,12 +49,11 @@ class Updates:
         return (choice,)
 
     def asking(self, choice: Choice) -> tuple[Decision, list[Step]]:
-        items, initial, note = choice
         round = self.round + 1
-        record = Record(round, self.book.epoch(), items, initial, note)
+        record = Record(round, self.book.epoch(), choice)
         id = self.book.id(record)
         steps = self.agent.closing(round)
-        steps += self._waiting(items, 1)
+        steps += self._waiting(choice.items, 1)
         steps += ((setitem, self.book.outstanding, id, record), (setattr, self, "round", round))
         return self.decision(id, record), steps
 
@@ -90,7 +88,8 @@ class Updates:
         if positions is not None or record.weights is not None:
             every = np.arange(record.items.size)
             return self._telling_part(id, record, every if positions is None else positions, values)
-        steps = self._learning(record, record.items, values)
+        steps = self.agent.learning(record.round, record.choice, values)
+        steps += self._waiting(record.choice.items, -1)
         steps.append((setattr, record, "weights", values))
         steps += self.book.finishing(id, record)
         return values.size, steps
@@ -112,7 +111,8 @@ class Updates:
         steps: list[Step] = []
         if positions.size:
             told[positions] = values
-            steps += self._learning(record, record.items[positions], values, positions)
+            steps += self.agent.learning(record.round, record.choice, values, positions)
+            steps += self._waiting(record.items[positions], -1)
             steps += [(setattr, record, "weights", told)]
         if id in self.book.outstanding and not np.isnan(told).any():
             steps += self.book.finishing(id, record)
@@ -123,23 +123,8 @@ class Updates:
             if record.weights[0] != sum[0]:
                 raise ContradictingFeedback(f"decision {id} already has the sum {record.weights[0]}, got {sum[0]}")
             return 0, []
-        assert isinstance(self.agent, PolicyAgent)
-        x = self.agent.scale.sum_to_unit(float(sum[0]), record.items.size)
-        steps = self.agent.learning_sum(record.round, record.items, x, record.note)
+        steps = self.agent.learning_sum(record.round, record.choice, float(sum[0]))
         return 1, [*steps, (setattr, record, "weights", sum), *self.book.finishing(id, record)]
-
-    def _learning(
-        self, record: Record, items: Items, values: Weights, positions: NDArray[np.int64] | None = None
-    ) -> list[Step]:
-        note, size, policy = record.note, record.items.size, self.agent.policy
-        if positions is not None and isinstance(policy, Policy):
-            if policy.feedback == "bandit" and positions.size < size:
-                raise BadWeights(f"{policy!r} learns from the sum of all {size} weights, got {positions.size} of them")
-            if isinstance(note, np.ndarray) and note.shape[:1] == record.items.shape:
-                note = note[positions]
-        steps = self.agent.learning(record.round, items, self.agent.scale.to_unit(values), record.initial, note)
-        steps += self._waiting(items, -1)
-        return steps
 
     def _waiting(self, items: Items, change: int) -> list[Step]:
         """Feedback on these items is outstanding, or is so no longer."""
@@ -162,8 +147,7 @@ class Updates:
         return self.inputs.observations(items, weights)
 
     def observing(self, items: Items, values: Weights) -> tuple[None, list[Step]]:
-        x = self.agent.scale.to_unit(values)
-        return None, self.agent.learning_logged(self.round, items, x) if items.size else []
+        return None, self.agent.learning_logged(self.round, items, values) if items.size else []
 
     def wait_again(self) -> None:
         """For what is outstanding in a book that was just restored."""

@@ -1,7 +1,7 @@
-"""A policy's two kernels, to choose and to learn, as text for the compiler: it serves the learner and the engine.
+"""A policy's two kernel functions, to choose and to learn, which serve the learner and the engine.
 
-The text is plain Python on NumPy arrays. It runs as it is at first, and as machine code once it has cost `PATIENCE`;
-whole simulations are compiled around it. Both give the same bits where nothing but arithmetic, the maths of
+They are plain Python on NumPy arrays. They run as they are at first, and as machine code later (`kernel.warm`); whole
+simulations are compiled around them. Both give the same bits where nothing but arithmetic, the maths of
 `semibandits.kernel` and the random numbers of `semibandits.draws` is used.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from semibandits._util.forks import ForkLock
 from semibandits._util.identity_cache import IdentityCache
-from semibandits._util.ownership import ours
+from semibandits._util.ownership import ours, up_to_date
 from semibandits.errors import InfeasibleSolution
 from semibandits.kernel import is_ours, placeholder
 from semibandits.kernel.warm import Warm
@@ -32,7 +32,7 @@ oracle = placeholder("oracle")
 
 
 class PolicyKernels(NamedTuple):
-    """How a policy plays on one set, as text.
+    """How a policy plays on one set, as kernel functions.
 
     `choose(state, out, note, round, key, data, work) -> size` writes a solution's items, ascending, to out[:size].
     `learn(state, items, x, note, round, key, data, work)` changes the arrays of the state. Where the policy is given
@@ -75,7 +75,7 @@ def score_each(state: Any, out: Any, round: int, key: Any, data: Any) -> None:
 
 
 class Room(NamedTuple):
-    """What a text needs beside the state: made anew for every run, or kept by a learner."""
+    """What a kernel function needs beside the state: made anew for every run, or kept by a learner."""
 
     out: Items
     note: Weights
@@ -246,7 +246,7 @@ class CompiledPolicy(Policy):
 
     @abstractmethod
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels | None:
-        """How it plays on that set; None: not by text, but by `choose` and `learn` of its own."""
+        """How it plays on that set; None: not by kernels, but by `choose` and `learn` of its own."""
 
     def live(self, feasible: FeasibleSet) -> WarmPolicy:
         if feasible not in _LIVE:
@@ -265,3 +265,11 @@ class CompiledPolicy(Policy):
         self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
     ) -> State:
         return self.live(feasible).learn(state, round, items, weights, note, key)
+
+
+def warm_policy(policy: Policy, feasible: FeasibleSet) -> WarmPolicy | None:
+    """The policy's kernels on that set, if it plays by them and not by methods of its own."""
+    if not isinstance(policy, CompiledPolicy) or policy.kernels(feasible) is None:
+        return None
+    by_kernels = all(up_to_date(policy, "kernels", method) for method in ("choose", "learn"))
+    return policy.live(feasible) if by_kernels else None
