@@ -43,7 +43,7 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def all_of(learner: Learner) -> tuple[Any, ...]:
     begun = (learner._agent.stats[0] == 0.0).any()  # afterwards nobody asks what is pending
-    pending = learner._desk._pending.tolist() if begun else None
+    pending = learner._updates._pending.tolist() if begun else None
     return msgspec.json.encode(learner._snapshot()), pending
 
 
@@ -59,8 +59,8 @@ class Pair:
     def __init__(self, name: str, stride: int) -> None:
         self.name, self.stride = name, stride
         self.learner, self.twin = LEARNERS[name](), LEARNERS[name]()
-        self.twin._book.name, self.twin._book._epoch = self.learner._book.name, self.learner._book.epoch()
-        self.twin._book._begun = self.learner._book._begun
+        self.twin._log.name, self.twin._log._epoch = self.learner._log.name, self.learner._log.epoch()
+        self.twin._log._begun = self.learner._log._begun
         self.broke: list[str] = []
         self.interrupted = 0
 

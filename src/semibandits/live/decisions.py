@@ -44,13 +44,13 @@ class Record:
             return self.items
         return self.items[np.isnan(self.weights)] if self.weights.size == self.items.size else self.items[:0]
 
-    def positions(self, id: str, items: Items, inputs: Reader) -> NDArray[np.int64]:
+    def positions(self, id: str, items: Items, reader: Reader) -> NDArray[np.int64]:
         """Where these items are among the decision's."""
         positions = np.searchsorted(self.items, items)
         known = positions < self.items.size
         known[known] = self.items[positions[known]] == items[known]
         if not known.all():
-            raise UnknownItem(f"not part of decision {id}: {', '.join(inputs.names(items[~known]))!s:.200}")
+            raise UnknownItem(f"not part of decision {id}: {', '.join(reader.names(items[~known]))!s:.200}")
         return positions
 
 
@@ -109,16 +109,16 @@ class DecisionLog:
             steps.append((self.finished.popitem, False))
         return steps
 
-    def restore(self, saved: SavedLearner, inputs: Reader) -> None:
+    def restore(self, saved: SavedLearner, reader: Reader) -> None:
         """Takes over what was saved, and refuses what no learner could have written."""
         self.name = saved.name
         for one in saved.outstanding:
-            record = _restored(one, saved, inputs)
+            record = _restored(one, saved, reader)
             if record.cancelled or (record.items.size and not record.waiting().size):
                 raise BadArgument(f"the decision of round {one.round} waits for nothing")
             self.outstanding[self.id(record)] = record
         for one in saved.finished:
-            record = _restored(one, saved, inputs)
+            record = _restored(one, saved, reader)
             if not record.cancelled and record.waiting().size:
                 raise BadArgument(f"the decision of round {one.round} is finished without feedback")
             self.finished[self.id(record)] = record
@@ -134,7 +134,7 @@ def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
     return SavedDecision(record.round, items.tolist(), weights, initial, record.cancelled, saved_note, record.epoch)
 
 
-def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record:
+def _restored(one: SavedDecision, saved: SavedLearner, reader: Reader) -> Record:
     items = check_answer(one.items, saved.n_items, saved.max_size)
     if items.tolist() != one.items or not 1 <= one.round <= saved.round:
         raise BadArgument(f"the decision of round {one.round} has items {one.items!r:.100}")
@@ -145,11 +145,11 @@ def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record
         if saved.feedback == "bandit":
             if len(one.weights) != 1:
                 raise BadArgument(f"the decision of round {one.round} has {len(one.weights)} sums, expected one")
-            inputs.sum(one.weights[0], items.size)
+            reader.sum(one.weights[0], items.size)
         elif weights.shape != items.shape:
             raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
         else:
             told = ~np.isnan(weights)
-            inputs.weights(weights[told], items[told])
+            reader.weights(weights[told], items[told])
     note = None if one.note is None else restored_array(one.note)
     return Record(one.round, one.epoch, Choice(items, one.initial, note), weights, one.cancelled)
