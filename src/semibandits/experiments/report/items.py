@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from semibandits import policies
 from semibandits._util.forks import cached_property
 from semibandits._util.html import Html, Number, details, number, paragraph, table
+from semibandits.agent import confidence_radii
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import legend_below, new_axes
@@ -51,8 +52,7 @@ class Learned:
     def intervals(self) -> tuple[Weights, Weights]:
         """Of run 0: as `Learner.intervals`, Hoeffding's at all rounds at once."""
         lo, hi = self.point.problem.bounds
-        seen = np.maximum(self.counts[0], 1).astype(np.float64)
-        radius = (hi - lo) * np.sqrt(np.log(2.0 * seen * (seen + 1.0) / (1.0 - CONFIDENCE)) / (2.0 * seen))
+        radius = (hi - lo) * confidence_radii(self.counts[0], CONFIDENCE)
         middle = self.estimates[0]
         return np.clip(middle - radius, lo, hi), np.clip(middle + radius, lo, hi)
 
