@@ -14,6 +14,7 @@ from semibandits.live.decisions import Record
 from semibandits.live.reading import Reader
 from semibandits.policies.solution.base import CompiledPolicy, remade
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Policy, Weights
+from semibandits.types.policies import CONSTANTS
 
 
 def saved_policy(policy: Any) -> saved_file.SavedPolicy:
@@ -102,11 +103,11 @@ def _restore_state(agent: PolicyAgent, saved: saved_file.SavedLearner) -> None:
         raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
     names = getattr(agent.state, "_fields", ("",) * len(arrays))
     if ours(agent.policy) and not all(
-        name == "facts" or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
+        name in CONSTANTS or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
     ):
         raise BadArgument("the state must be finite")
     restored = remade(agent.state, arrays)
-    constants = {"facts": agent.state.facts} if "facts" in names else {}
+    constants = {name: getattr(agent.state, name) for name in CONSTANTS if name in names}
     agent.state = restored._replace(**constants) if constants else restored
 
 

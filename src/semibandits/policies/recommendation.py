@@ -19,7 +19,7 @@ from semibandits.policies.index.kl_ucb import KLUCB
 from semibandits.policies.index.sliding_window import SlidingWindow
 from semibandits.policies.solution.comband import COMBAND
 from semibandits.policies.solution.escb import ESCB
-from semibandits.policies.solution.fpl import FPL
+from semibandits.policies.solution.fpl import ETA, FPL
 from semibandits.policies.solution.hybrid import HYBRID
 from semibandits.policies.solution.lin_ucb import LinUCB
 from semibandits.policies.solution.oful import OFUL
@@ -190,7 +190,7 @@ def _for_an_adversary(
     perturbed = FPL()
     if horizon is not None:  # so that a learner, too, can do with it
         game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed)
-        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).facts[0]:.2g}"))
+        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).constants[ETA]:.2g}"))
     if _fits(HYBRID(), feasible):
         return Recommendation(
             HYBRID(),

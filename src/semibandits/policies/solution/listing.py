@@ -57,7 +57,7 @@ def listing(feasible: FeasibleSet, who: str, instead: str) -> Listing:
 
 
 def write_solution(which: int, members: Any, starts: Any, out: Any) -> Any:
-    """Text for the compiler: a solution of the listing, written to `out`; returns its size."""
+    """A kernel function: a solution of the listing, written to `out`; returns its size."""
     begin = starts[which]
     for at in range(begin, starts[which + 1]):
         out[at - begin] = members[at]
