@@ -9,7 +9,6 @@ from semibandits import rng
 from semibandits._util.checks import check_choice, check_rounds
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.oracle import all_solutions, solve
-from semibandits.policies.catalogue import entry
 from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.combucb1 import CombUCB1
 from semibandits.policies.index.cts import CTS
@@ -49,11 +48,11 @@ class Recommendation(NamedTuple):
 
     @property
     def needs(self) -> str:
-        return entry(type(self.policy)).needs
+        return self.policy.needs
 
     @property
     def guarantee(self) -> str:
-        return entry(type(self.policy)).guarantee
+        return self.policy.guarantee
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -32,6 +32,14 @@ class IndexPolicy(ABC):
     """Whether a score may be NaN, which means: again, with the next key (rejection sampling)."""
     window: int = 0
     """Only observations of so many rounds count, older ones are taken back by `forget`; 0: all of them."""
+    needs: ClassVar[str] = ""
+    """What must be known or given, in a few words, for tables of policies."""
+    guarantee: ClassVar[str] = ""
+    """What is known of its regret."""
+    use: ClassVar[str] = ""
+    """When to use it."""
+    formula: ClassVar[str] = ""
+    """The score of an item, on one line."""
 
     def params(self, game: Game) -> Params:
         """Constants of the formula, worked out once per game."""
@@ -102,6 +110,12 @@ class Policy(ABC):
     by_item: ClassVar[tuple[str, ...] | None] = None
     """The fields of a state, a named tuple, that hold a number for each item or each two of them, if the others do not
     depend on the order of the items: then a saved learner can be loaded onto the same items in another order."""
+    needs: ClassVar[str] = ""
+    """What must be known or given, in a few words, for tables of policies."""
+    guarantee: ClassVar[str] = ""
+    """What is known of its regret."""
+    use: ClassVar[str] = ""
+    """When to use it."""
 
     def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
         """Raises where this policy cannot play on that set."""

@@ -27,6 +27,10 @@ class CombLinTS(CombLin):
     to within 1/2.
     """
 
+    needs = "features of the items in which the weights are linear"
+    guarantee = "the same of the Bayes regret (Wen et al. 2015)"
+    use = "the same, with draws in the place of c"
+
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         d = len(self.by_feature)
         parameters = np.array([self.sigma * self.sigma])

@@ -42,6 +42,12 @@ class CombLinUCB(CombLin):
     CombLinUCB(<2 features of 3 items>, lam=1.0, sigma=0.5, c=1.0)
     """
 
+    needs = "features of the items in which the weights are linear"
+    guarantee = (
+        "O(K d sqrt(n)) up to logarithms for d features, however many items (Wen et al. 2015), for a c that grows"
+    )
+    use = "very many items, or new ones, that share a few features; no randomness"
+
     c: float = 1.0
 
     def __post_init__(self) -> None:

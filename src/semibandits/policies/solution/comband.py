@@ -13,7 +13,7 @@ from semibandits.errors import BadArgument
 from semibandits.kernel import exp, sqrt
 from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels
 from semibandits.policies.solution.full_bandit import small
-from semibandits.policies.solution.listing import write_solution
+from semibandits.policies.solution.listing import FEW, write_solution
 from semibandits.rng import uniform
 from semibandits.types import FeasibleSet, FeedbackKind, Game, Items, Weights
 
@@ -50,6 +50,10 @@ class COMBAND(CompiledPolicy):
     is then at most 2 sqrt((d + 2 B²/λ) n ln N), times `half`. Algorithm and constants are from memory; the constants
     agree with the proof, gone through again.
     """
+
+    needs = f"{FEW}; the sum alone; the horizon, or eta"
+    guarantee = "2 sqrt((d + 2K/λ) n ln N) times the half range of losses, whatever they are"
+    use = "the same against an adversary"
 
     eta: float | None = None
     gamma: float | None = None

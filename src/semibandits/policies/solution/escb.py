@@ -69,6 +69,10 @@ class ESCB(CompiledPolicy):
     10
     """
 
+    needs = "independent items; at most 10,000 solutions, or top-k, or paths of an acyclic graph"
+    guarantee = "O(L log²K log n / Δ), as others state it of Combes et al. 2015 and Degenne and Perchet 2016"
+    use = "independent items with a proof, no randomness; c=0 in practice, which has less regret than KLUCB"
+
     method: Method = "auto"
     c: float = 4.0
     steps: int = 1_000

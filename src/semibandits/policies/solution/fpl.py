@@ -56,6 +56,10 @@ class FPL(CompiledPolicy):
     (True, False)
     """
 
+    needs = "the horizon, or eta"
+    guarantee = "at most 3 K sqrt(2 L n (log(L/K) + 1)), whatever the losses (Neu and Bartók 2016)"
+    use = "losses chosen by an adversary, on any set with an oracle"
+
     eta: float | None = None
     most: int | None = None
 

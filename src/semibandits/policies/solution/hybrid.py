@@ -13,6 +13,7 @@ from semibandits.errors import BadArgument
 from semibandits.kernel import sqrt
 from semibandits.policies.solution import polytope
 from semibandits.policies.solution.from_hull import BY_QUOTAS, LISTED, Draws, FromHull
+from semibandits.policies.solution.listing import FEW
 from semibandits.policies.solution.losses import loss_scale, same_size
 from semibandits.policies.solution.quota_projection import EXACT, hybrid_in_group, hybrid_slope, quotas_of, settle
 from semibandits.types import FeasibleSet, Game, Weights
@@ -53,6 +54,10 @@ class HYBRID(FromHull):
     Feedback that is late or comes in parts is weighted by the chances that items had when they were chosen. The -1 of
     all items, which matters only where sizes differ, comes with it, in parts if it does.
     """
+
+    needs = f"top-k, a partition matroid, or {FEW}"
+    guarantee = "O(Σ log n / Δ_e) in random worlds and O(sqrt(K L n)) in any, on top-k (Zimmert, Luo and Wei 2019)"
+    use = "where you do not know whether the world is random or against you; no horizon needed"
 
     gamma: float | None = None
 

@@ -10,6 +10,8 @@ from semibandits.oracle import all_solutions
 from semibandits.types import FeasibleSet, Items
 
 MOST_SOLUTIONS = 10_000
+FEW = f"a set of at most {MOST_SOLUTIONS:,} solutions"
+"""What policies need that use this list."""
 
 
 class Listing(NamedTuple):

@@ -11,7 +11,7 @@ from semibandits._util.checks import Begin, check_covariance, check_init, check_
 from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt
 from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels
-from semibandits.policies.solution.listing import MOST_SOLUTIONS, listing, write_solution
+from semibandits.policies.solution.listing import FEW, MOST_SOLUTIONS, listing, write_solution
 from semibandits.types import FeasibleSet, Game, Weights
 
 LARGEST = 0.25
@@ -71,6 +71,10 @@ class OLSUCB(CompiledPolicy):
     >>> learner.ask().items
     array([0, 1])
     """
+
+    needs = f"{FEW}; the covariance, or estimated"
+    guarantee = "between ESCB's and CombUCB1's by the correlation, as others state it; none where it is estimated"
+    use = "items whose covariance is known"
 
     covariance: ArrayLike | None = None
     lam: float = 0.1

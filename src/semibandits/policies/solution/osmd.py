@@ -13,6 +13,7 @@ from semibandits._util.checks import check_choice
 from semibandits.kernel import ln, sqrt
 from semibandits.policies.solution import polytope
 from semibandits.policies.solution.from_hull import BY_QUOTAS, CHANCE, LISTED, Draws, FromHull
+from semibandits.policies.solution.listing import FEW
 from semibandits.policies.solution.losses import loss_scale, same_size
 from semibandits.policies.solution.quota_projection import (
     EXACT,
@@ -71,6 +72,10 @@ class OSMD(FromHull):
     >>> OSMD().needs_horizon, OSMD("inf", eta=0.1).needs_horizon
     (True, False)
     """
+
+    needs = f"top-k, a partition matroid, or {FEW}; the horizon, or eta"
+    guarantee = "at most sqrt(2 K L n log(L/K)), or 2 sqrt(2 K L n) with 'inf', whatever the losses"
+    use = "losses chosen by an adversary"
 
     regulariser: Regulariser = "entropy"
     eta: float | None = None
