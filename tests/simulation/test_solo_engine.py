@@ -165,7 +165,7 @@ def test_the_horizon_tunes_those_that_need_it() -> None:
     assert short.solutions is not None
     assert long_.solutions is not None
     assert (short.solutions[0] != long_.solutions[0, :, :40]).any()
-    given = policies.FPL().start(task(problem, policies.FPL(), horizon=40).agent(0).game, problem.feasible).facts
+    given = policies.FPL().start(task(problem, policies.FPL(), horizon=40).agent(0).game, problem.feasible).constants
     same_eta = simulate(problem, policies.FPL(eta=float(given[0])), horizon=40, runs=6, seed=5, record="solutions")
     np.testing.assert_array_equal(same_eta.solutions, short.solutions)  # type: ignore[arg-type]
 
