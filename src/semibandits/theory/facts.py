@@ -1,4 +1,4 @@
-"""What a bound may ask about a problem. What cannot be found out is None, and a bound that needs it is not offered."""
+"""The facts of a problem that bounds ask for. What cannot be found out is None, and bounds that need it are not offered."""
 
 import contextlib
 from collections.abc import Callable
