@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.sets.oracles import assignment as oracle
+from semibandits.sets.oracles import assignment
 from semibandits.sets.pairs import Pairs
 from semibandits.types import Solver
 
@@ -34,7 +34,7 @@ class Assignment(Pairs):
         fixed = np.full(self.n_rows, -1)
         include = self._restriction()[0]
         fixed[self.pairs[include, 0]] = include
-        return oracle.solver(self._matrix, self.pairs[:, 0], fixed, self.optional)
+        return assignment.solver(self._matrix, self.pairs[:, 0], fixed, self.optional)
 
     def __repr__(self) -> str:
         return f"Assignment({self.n_rows} x {self.n_columns}{self._described()})"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.sets.oracles import b_matching as oracle
+from semibandits.sets.oracles import b_matching
 from semibandits.sets.pairs import Pairs
 from semibandits.types import Solver
 
@@ -41,7 +41,7 @@ class BMatching(Pairs):
     def solver(self) -> Solver:
         fixed = np.zeros(self.n_items, dtype=np.int64)
         fixed[self._restriction()[0]] = 1
-        return oracle.solver(self._matrix, fixed, self.optional)
+        return b_matching.solver(self._matrix, fixed, self.optional)
 
     def _parameters(self) -> dict[str, Any]:
         capacities = {"row_capacities": list(self.row_capacities), "column_capacities": list(self.column_capacities)}

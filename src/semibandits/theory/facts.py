@@ -1,4 +1,4 @@
-"""The facts of a problem that bounds ask for. What cannot be found out is None, and bounds that need it are not offered."""
+"""The facts of a problem that bounds ask for; what cannot be found out is None, so that bounds are left out."""
 
 import contextlib
 from collections.abc import Callable

@@ -18,6 +18,7 @@ from semibandits.sets.oracles.augmenting import (
     search_in,
     settle,
 )
+from semibandits.sets.oracles.sorting import write_flagged
 from semibandits.types import Arrays, Items, Solver
 
 
@@ -70,9 +71,10 @@ def best_b_matching(weights: Any, out: Any, data: Arrays, numbers: Any, integers
     search = search_in(numbers, integers, nodes)
     cost = numbers[NUMBERS * nodes : NUMBERS * nodes + lines * stride]
     user_cost = numbers[NUMBERS * nodes + lines * stride :]
-    used = integers[INTEGERS * nodes : INTEGERS * nodes + columns]
-    user = integers[INTEGERS * nodes + columns : INTEGERS * nodes + columns + len(column_of)]
-    taken = integers[INTEGERS * nodes + columns + len(column_of) :]
+    behind = INTEGERS * nodes
+    used = integers[behind : behind + columns]
+    user = integers[behind + columns : behind + columns + len(column_of)]
+    taken = integers[behind + columns + len(column_of) : behind + columns + len(column_of) + len(fixed)]
     slots = Slots(first, column_of, used, user, user_cost)
     set_costs(cost, weights, item_at, optional, lines, columns, stride)
     set_free(search, slots, columns, stride, nodes)
@@ -87,12 +89,7 @@ def best_b_matching(weights: Any, out: Any, data: Arrays, numbers: Any, integers
     for j in range(columns):
         for slot in range(first[j], first[j] + used[j]):
             taken[item_at[user[slot] * stride + j]] = 1
-    size = 0
-    for item in range(len(fixed)):
-        if taken[item] > 0:
-            out[size] = item
-            size += 1
-    return size
+    return write_flagged(out, taken)
 
 
 def set_costs(cost: Any, weights: Any, item_at: Any, optional: int, lines: int, columns: int, stride: int) -> None:
