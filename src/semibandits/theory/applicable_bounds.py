@@ -1,4 +1,4 @@
-"""What is guaranteed for a problem, and what is unavoidable: every bound that applies to it."""
+"""The bounds that apply to a problem: what is guaranteed, and what is unavoidable."""
 
 import textwrap
 from collections.abc import Iterator
@@ -103,30 +103,50 @@ class Bounds(tuple[Bound, ...]):
 
     def _lines(self) -> Iterator[str]:
         last = slice(-SHOWN, None)
-        rows = [
-            (bound.title, bound.policy, bound.kind, [*map(_marked, bound.value[last], self._marks(bound)[last])])
-            for bound in self
-        ]
-        rows.append(("no policy loses more", "any", "upper", [f"{short(value)} " for value in self.trivial[last]]))
-        title, who = (max(len(row[column]) for row in rows) for column in (0, 1))
+        rows, meanings = table(self, last)
+        title, who = max(len(row.title) for row in rows), max(len(row.policy) for row in rows)
         yield f"{'bound':<{title}}  {'of':<{who}}  {'kind':<10}" + "".join(
             f"  {f'n = {short(n)} ':>15}" for n in self.rounds[last]
         )
         for name, policy, kind, values in rows:
             yield f"{name:<{title}}  {policy:<{who}}  {kind:<10}" + "".join(f"  {value:>15}" for value in values)
-        marks = {mark for *_, values in rows for value in values for mark in value[-1]}
-        if "*" in marks:
-            yield "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0"
-        if "~" in marks:
-            yield "~ holds in the limit of many rounds only"
+        yield from meanings
         if self.rounds.size > SHOWN:
             yield f"the last {SHOWN} of {self.rounds.size} horizons"
         for note in self.notes:
             yield from textwrap.wrap(note, WIDTH)
 
-    @staticmethod
-    def _marks(bound: Bound) -> list[str]:
-        return ["*" if empty else "~" if bound.asymptotic else " " for empty in bound.vacuous]
+
+MEANINGS = {
+    "*": "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0",
+    "~": "~ holds in the limit of many rounds only",
+}
+"""Of the marks behind values of bounds."""
+
+
+class Row(NamedTuple):
+    """A bound in a table, its values as people read them, each with its mark."""
+
+    title: str
+    policy: str
+    kind: str
+    values: list[str]
+
+
+def marks(bound: Bound) -> list[str]:
+    """What to know of each of its values, see `MEANINGS`; else a space."""
+    return ["*" if empty else "~" if bound.asymptotic else " " for empty in bound.vacuous]
+
+
+def table(found: Bounds, horizons: slice = slice(None)) -> tuple[list[Row], list[str]]:
+    """The bounds at these horizons, then what no policy loses more than; and what the marks in it mean."""
+    rows = []
+    for bound in found:
+        marked = zip(bound.value[horizons], marks(bound)[horizons], strict=True)
+        rows.append(Row(bound.title, bound.policy, bound.kind, [f"{short(value)}{mark}" for value, mark in marked]))
+    rows.append(Row("no policy loses more", "any", "upper", [f"{short(value)} " for value in found.trivial[horizons]]))
+    seen = {value[-1] for row in rows for value in row.values}
+    return rows, [meaning for mark, meaning in MEANINGS.items() if mark in seen]
 
 
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
@@ -190,10 +210,6 @@ def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
         value,
         value > trivial if entry.kind == "upper" else value <= 0.0,
     )
-
-
-def _marked(value: float, mark: str) -> str:
-    return f"{short(value)}{mark}"
 
 
 def short(value: float) -> str:
