@@ -1,4 +1,4 @@
-"""What notebooks show: small tables with styles of their own, which read on light and on dark pages.
+"""HTML for notebooks: small tables with styles of their own, which read on light and on dark pages.
 
 Nothing here computes what takes long, and nothing raises: what cannot be shown is left out.
 """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from semibandits import policies
 from semibandits._util.forks import cached_property
 from semibandits._util.html import Html, Number, details, number, paragraph, table
-from semibandits.agent.confidence import hoeffding_radii
+from semibandits.agent import confidence_radii
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import WIDTH, legend_below
@@ -51,7 +51,7 @@ class Learned:
     def intervals(self) -> tuple[Weights, Weights]:
         """Of run 0: as `Learner.intervals`, Hoeffding's at all rounds at once."""
         lo, hi = self.point.problem.bounds
-        radius = (hi - lo) * hoeffding_radii(self.counts[0].astype(np.float64), CONFIDENCE)
+        radius = (hi - lo) * confidence_radii(self.counts[0], CONFIDENCE)
         middle = self.estimates[0]
         return np.clip(middle - radius, lo, hi), np.clip(middle + radius, lo, hi)
 
