@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 class IdentityCache(Generic[T]):
@@ -46,7 +47,7 @@ class RecentCache(Generic[K, T]):
         self._most = most
         self._known: OrderedDict[K, T] = OrderedDict()
 
-    def get(self, key: K, default: T) -> T:
+    def get(self, key: K, default: D) -> T | D:
         with contextlib.suppress(KeyError):  # another thread may just have made room
             self._known.move_to_end(key)
         return self._known.get(key, default)

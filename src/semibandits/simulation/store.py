@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from semibandits._util.files import make_folders, read_file, read_npy, remove_half_written, replace_file
 from semibandits._util.fingerprint.digest import Fingerprint, fingerprint
 from semibandits._util.fingerprint.former_names import SAME_NUMBERS, TODAY, Former
+from semibandits._util.marked_folder import MarkedFolder
 from semibandits._util.ownership import PACKAGE
 from semibandits._util.resources import memory
 from semibandits.errors import BadState, StoreFailed
@@ -61,18 +62,18 @@ class Store:
             "unseen": list(self.unseen)[:MOST_PARTS],
             "parts": dict(list(made_of.parts.items())[:MOST_PARTS]),
         }
-        path = self._folder / NOTE
-        others: list[Path] = []
+        marked = MarkedFolder(self._folder, NOTE, MOST_NOTE)
+        path = marked.marker
+        others: list[str] = []
         try:
             make_folders(self._folder)
             remove_half_written(self._folder, is_stored)
-            # Files that another process is just writing begin with a dot.
-            others = [file for file in self._folder.iterdir() if not file.name.startswith(".")]
+            others = marked.listed()
             if not path.exists():
                 if others and not path.exists():
                     raise BadState(f"{folder} is not empty and holds no experiment: {self._way_out(others)}")
                 self._write(path, json.dumps(note, indent=1).encode())
-            found = json.loads(read_file(path, MOST_NOTE))
+            found = marked.read_marker()
             held = str(found["experiment"])
             known = [str(one) for one in found.get("unseen", [])]
             author = str(found.get("written_by", f"an earlier version of {PACKAGE}"))
@@ -109,9 +110,9 @@ class Store:
         self.unseen = tuple(dict.fromkeys(said for one in (made_of, *played) for said in one.unseen))
         return made_of
 
-    def _way_out(self, files: list[Path]) -> str:
+    def _way_out(self, files: list[str]) -> str:
         """What can be done where the note does not say what the folder holds."""
-        runs = files and all(is_stored(file.name) for file in files)
+        runs = files and all(map(is_stored, files))
         return f"remove {self._folder}, and its runs are played again" if runs else "give another folder"
 
     def load(self, policy: int, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:

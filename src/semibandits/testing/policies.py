@@ -208,7 +208,7 @@ def _same_compiled(policy: base.CompiledPolicy, feasible: FeasibleSet, state: St
         items, note = live.choose(state, round, rng.key(seed, 0, round, rng.POLICY))
         x = np.full(1 if policy.feedback == "bandit" else items.size, 0.25)
         results.append((items, note, *live.learn(state, round, items, x, note, 1)))
-        agreed = None not in live._codes.values()  # where they do not agree, plain code goes on
+        agreed = not any(warm.refused for warm in live.warm)  # where they do not agree, plain code goes on
         demand(agreed, "the moves do not give the same bits in machine code, or cannot be compiled: see the log")
     same = all(np.array_equal(plain, machine) for plain, machine in zip(*results, strict=True))
     demand(same, "the moves do not give the same bits in machine code")

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-import semibandits.policies.solution.base
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
-from semibandits.kernel import placeholder, sqrt
+from semibandits.kernel import placeholder, sqrt, warm
 from semibandits.policies.solution.base import (
     CompiledPolicy,
     PolicyKernels,
@@ -106,7 +105,8 @@ def both_ways(policy: Any, feasible: FeasibleSet, offset: float, rounds: int = 2
                 assert [array.tobytes() for array in a] == [array.tobytes() for array in b]
                 assert [array.tobytes() for array in state] == before or late is None
                 state, before = a, [array.tobytes() for array in a]
-    assert {code is None for code in machine._codes.values()} == {False}
+    assert [one.code is not None for one in machine.warm[:2]] == [True, True]
+    assert not machine.warm[2].refused
 
 
 SOON = (("FPL", "costs"), ("COMBAND", "listed"))
@@ -131,12 +131,12 @@ def test_the_change_to_machine_code_is_not_noticed(monkeypatch: pytest.MonkeyPat
     feasible = WIDE_PROBLEMS["costs"].feasible
     decisions = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", math.inf)
+        monkeypatch.setattr(warm, "PATIENCE", math.inf)
         learner = Learner(feasible, policies.FPL(eta=0.2), sense="min", bounds=(2.0, 5.0), seed=4)
         generator, seen = np.random.default_rng(0), []
         for round in range(30):
             if round == 15:
-                monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", patience)
+                monkeypatch.setattr(warm, "PATIENCE", patience)
             decision = learner.ask()
             seen.append(decision.items.tolist())
             learner.tell(decision.id, generator.uniform(2.0, 5.0, decision.items.size))
@@ -204,7 +204,7 @@ def test_any_python_oracle_plays(name: str) -> None:
 @pytest.mark.parametrize("name", ["FPL", "CombLinUCB"])
 def test_scores_are_compiled_where_the_oracle_is_not(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = lived(sets.TopK(6, 2), SOLVING[name])
-    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     assert lived(Own(), SOLVING[name]) == expected
 
 
