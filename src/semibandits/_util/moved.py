@@ -67,7 +67,6 @@ MOVED = {
     "experiments.place": "experiments.files.located",
     "experiments.starters": "experiments.files.starters",
     "experiments.tables": "experiments.table_files",
-    "experiments.written": "experiments.manifest",
 }
 """Modules that users may have imported from: old names and new ones."""
 RENAMED = {
