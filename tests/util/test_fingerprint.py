@@ -16,7 +16,7 @@ from semibandits._util.fingerprint.objects import kind_of
 
 MET = ("environments", "policies", "sets", "types")
 """Rooms whose classes an experiment is made of."""
-NEVER_HELD = {"semibandits.sets.graphs.simple_paths.Search"}
+NEVER_HELD = {"semibandits.sets.graphs.simple_paths.Search", "semibandits.sets.oracles.augmenting.Search"}
 """Made for a call, and in no set."""
 
 

@@ -45,6 +45,7 @@ MOVED = {
     "sets.drawing": "plotting.sets",
     "sets.drawing_graphs": "plotting.graphs",
     "sets.graph": "sets.graphs.reading",
+    "sets.pairs_matrix": "sets.graphs.bipartite",
     "sets.layout": "plotting.layout",
     "sets.paths_in_lanes": "sets.oracles.paths_lanes",
     "sets.top_k_in_lanes": "sets.oracles.top_k_lanes",
