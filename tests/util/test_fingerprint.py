@@ -10,7 +10,7 @@ import pytest
 
 import semibandits
 from semibandits import environments, policies, sets
-from semibandits._util.fingerprint.digest import digest, fingerprint
+from semibandits._util.fingerprint import digest, fingerprint
 from semibandits._util.fingerprint.former_names import SAME_NUMBERS, Former
 from semibandits._util.fingerprint.objects import kind_of
 

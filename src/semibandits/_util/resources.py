@@ -1,4 +1,4 @@
-"""How much memory this process may use and how many cores, and whether what is asked for fits: said beforehand."""
+"""Resources of this process: the memory and the cores it may use, and whether what is asked for fits."""
 
 import contextlib
 import math

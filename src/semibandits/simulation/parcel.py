@@ -1,4 +1,4 @@
-"""What an executor is given to play, and what it gives back."""
+"""Parcels for the workers of an executor: what they are given to play, and what they give back."""
 
 import functools
 import hashlib

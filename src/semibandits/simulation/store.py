@@ -1,4 +1,4 @@
-"""Finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
+"""A store of finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
 
 import io
 import json
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.files import make_folders, read_file, read_npy, remove_half_written, replace_file
-from semibandits._util.fingerprint.digest import Fingerprint, fingerprint
+from semibandits._util.fingerprint import Fingerprint, fingerprint
 from semibandits._util.fingerprint.former_names import SAME_NUMBERS, TODAY, Former
 from semibandits._util.marked_folder import MarkedFolder
 from semibandits._util.ownership import PACKAGE
