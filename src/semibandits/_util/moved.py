@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable
 from functools import partial, wraps
 from importlib import import_module
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, TypeVar
@@ -79,10 +78,11 @@ RENAMED = {
 
 
 def find_spec(name: str) -> ModuleSpec | None:
-    return ModuleSpec(name, _Loader()) if name.removeprefix(PREFIX) in MOVED else None
+    moved = name.removeprefix(PREFIX) in MOVED
+    return ModuleSpec(name, _Loader()) if moved else None  # type: ignore[arg-type]
 
 
-class _Loader(Loader):
+class _Loader:  # no importlib.abc.Loader, which is slow to import
     """Puts the moved module in the place of the old one; one in which names have changed is asked name by name."""
 
     def create_module(self, spec: ModuleSpec) -> None:
