@@ -54,7 +54,7 @@ class PolicyKernels(NamedTuple):
     """Whether `choose` calls `best_of`."""
 
 
-def best_by_text(weights: Any, out: Any, work: Any) -> Any:
+def best_by_kernel(weights: Any, out: Any, work: Any) -> Any:
     return oracle(weights, out, work[3], work[4], work[5])
 
 
@@ -100,7 +100,7 @@ def bindings(kernels: PolicyKernels, solver: Solver | None, trusted: bool = True
     if kernels.score is not None:
         bound_to |= {score_items: score_each, score: kernels.score}
     if kernels.solves and solver is not None:
-        bound_to |= {best_of: best_by_text if trusted else best_of_users, oracle: solver.function}
+        bound_to |= {best_of: best_by_kernel if trusted else best_of_users, oracle: solver.function}
     return bound_to
 
 
