@@ -94,7 +94,7 @@ def imports(module: str) -> dict[str, tuple[str, str]]:
 
 
 def public(module: str) -> list[str]:
-    """The names of `__all__`; without it, what the module explains and does not hide, or imports as itself."""
+    """The names of `__all__`, if written out; else what the module explains and does not hide, or imports as itself."""
     imported = []
     for node in tree(module).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
@@ -103,7 +103,7 @@ def public(module: str) -> list[str]:
         if isinstance(node, ast.ImportFrom):
             imported += [alias.name for alias in node.names if alias.asname == alias.name]
     own = [one.name for one in definitions(module, tree(module).body) if one.doc and one.name[0] != "_"]
-    return own + imported
+    return own + sorted(imported, key=str.lower)
 
 
 def bases(one: Definition) -> list[Definition]:

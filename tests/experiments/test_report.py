@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import semibandits as sb
 from semibandits.experiments.point import Point
-from semibandits.experiments.report import curves, items, ranking, solutions
+from semibandits.experiments.report import curves, items, solutions
 from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
 from semibandits.plotting import regret as plots
@@ -117,7 +117,7 @@ def test_items_are_as_a_learner_sees_them(grid: Point, page: pages.Page) -> None
         np.testing.assert_allclose(np.stack(learned.intervals, axis=1)[seen], learner.intervals()[seen])
         np.testing.assert_array_equal(found[policy].items, learner.best())
     rows = table(page, "item", "in the optimum", "true mean", "times chosen")
-    best = items.Learned(grid, ranking.ranking(result)[0])
+    best = items.Learned(grid, result.ranking()[0])
     for name, optimal, mean, chosen, average, estimate, _, error in rows:
         item = int(name)
         assert (optimal == "yes") == (item in problem.optimum)
@@ -134,7 +134,7 @@ def test_solutions_are_judged_by_the_true_means(grid: Point, page: pages.Page) -
     found = solutions.find(grid)
     assert isinstance(found, dict)
     rows = table(page, "policy", "expected reward", "gap")
-    for policy, cells in zip(ranking.ranking(grid.result), rows, strict=True):
+    for policy, cells in zip(grid.result.ranking(), rows, strict=True):
         one = found[policy]
         gaps = [
             grid.problem.gap(grid.problem.feasible.argmax(items.Learned(grid, policy).best(run))) for run in range(4)

@@ -30,7 +30,8 @@ from semibandits.kernel import (
     word,
     xlogy,
 )
-from semibandits.simulation.engines import lanes_engine, single_engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
+from semibandits.simulation.engines.single_engine import SingleEngine
 from semibandits.types import Scalar
 
 OFFSET = 3.0
@@ -262,8 +263,8 @@ def test_few_kernels_are_kept() -> None:
 def test_an_experiment_of_sixty_policies_compiles_nothing_twice() -> None:
     """In blocks of two widths."""
     assert compiler._KEPT._most >= 120
-    for one in (lanes_engine, single_engine):
-        assert isinstance(one._COMPARED._known, weakref.WeakKeyDictionary)
+    for engine in (LanesEngine, SingleEngine):
+        assert isinstance(engine.compared._known, weakref.WeakKeyDictionary)
 
 
 @pytest.mark.usefixtures("five")

@@ -25,7 +25,7 @@ BOTH = [policies.CombLinUCB, policies.CombLinTS]
 
 def maximised(policy: Any, state: Any, feasible: Any, round: int, key: int) -> Any:
     """What the oracle maximises the sum of: x + offset."""
-    return policy.scores(state, feasible, round, key) + state.facts[0]
+    return policy.scores(state, feasible, round, key) + state.constants[0]
 
 
 @pytest.fixture(autouse=True)

@@ -168,14 +168,14 @@ def test_rates_as_published(feasible: FeasibleSet, horizon: int) -> None:
     B = np.linalg.norm(matrix, axis=1).max()
     eta = math.sqrt(math.log(n) / ((d + 2.0 * B**2 / least) * horizon))
     game = Game(feasible.n_items, feasible.max_size, horizon)
-    facts = policies.COMBAND().start(game, feasible).facts
+    facts = policies.COMBAND().start(game, feasible).constants
     np.testing.assert_allclose(facts[0], min(eta, least / B**2), rtol=1e-9)
     np.testing.assert_allclose(facts[1], min(eta * B**2 / least, 1.0), rtol=1e-9)
-    facts = policies.COMBAND(eta=0.01).start(game, feasible).facts
+    facts = policies.COMBAND(eta=0.01).start(game, feasible).constants
     np.testing.assert_allclose(facts[:2], [0.01, min(0.01 * B**2 / least, 1.0)], rtol=1e-9)
-    facts = policies.COMBAND(gamma=0.2).start(game, feasible).facts
+    facts = policies.COMBAND(gamma=0.2).start(game, feasible).constants
     np.testing.assert_allclose(facts[:2], [0.2 * least / B**2, 0.2], rtol=1e-9)
-    facts = policies.COMBAND(eta=3.0, gamma=0.2).start(game, feasible).facts
+    facts = policies.COMBAND(eta=3.0, gamma=0.2).start(game, feasible).constants
     np.testing.assert_allclose(facts[:2], [3.0, 0.2], rtol=1e-9)
 
 

@@ -154,7 +154,7 @@ def test_what_no_linear_oracle_finds(which: str, t: int) -> None:
     counts = [1e9, 12.0 * scale, 4.0 * scale] + [1e9] * others
     for shift in (0.0, -0.6):
         state = observed(policy, feasible, 0.0, counts, [1.0, 0.6, 0.0] + [0.5] * others)
-        state.facts[0] = shift
+        state.constants[0] = shift
         assert 1 in chosen(policy, feasible, state, t).tolist()
 
 

@@ -59,7 +59,7 @@ def one_of(shifts: Sequence[float]) -> Numbers:
 def test_constants_of_theorem_1(n_items: int, k: int, n: int) -> None:
     feasible = sets.TopK(n_items, k)
     width = math.log(n_items / k) + 1.0
-    eta, most, worth, shift, largest = FPL().start(game(feasible, n), feasible).facts
+    eta, most, worth, shift, largest = FPL().start(game(feasible, n), feasible).constants
     assert eta == pytest.approx(math.sqrt(width / (2 * n_items * n)), rel=1e-14)
     assert most == max(1, math.ceil(math.sqrt(n_items * n) / (math.e * k * math.sqrt(2 * width))))
     assert (worth, shift, largest) == (0.0, 0.0, math.inf)
@@ -67,9 +67,9 @@ def test_constants_of_theorem_1(n_items: int, k: int, n: int) -> None:
         bound = 3 * k * math.sqrt(2 * n_items * n * width)
         assert k * width / eta + 2 * eta * k * n_items * n == pytest.approx(2 * bound / 3, rel=1e-12)
         assert n_items * n / (math.e * most) <= bound / 3
-    assert FPL(eta=0.5, most=7).start(game(feasible), feasible).facts[:2].tolist() == [0.5, 7.0]
-    assert FPL(eta=0.001).start(game(feasible), feasible).facts[1] == math.ceil(1 / (0.002 * math.e * k))
-    assert FPL(most=7).start(game(feasible, n), feasible).facts[:2].tolist() == [eta, 7.0]
+    assert FPL(eta=0.5, most=7).start(game(feasible), feasible).constants[:2].tolist() == [0.5, 7.0]
+    assert FPL(eta=0.001).start(game(feasible), feasible).constants[1] == math.ceil(1 / (0.002 * math.e * k))
+    assert FPL(most=7).start(game(feasible, n), feasible).constants[:2].tolist() == [eta, 7.0]
 
 
 def test_choices_and_redraws_have_their_distribution(compiled: None) -> None:
@@ -233,8 +233,8 @@ def test_whole_runs_with_an_oracle_for_weights_below_zero(offset: float) -> None
     eta = math.sqrt(shift / (2 * 4 * horizon))
     most = math.ceil(math.sqrt(4 * horizon) / (math.e * 3 * math.sqrt(2 * shift)))
     start = FPL().start(game(feasible, horizon, offset), feasible)
-    assert start.facts == pytest.approx([eta, most, 1.0 + offset, shift, 0.0])
-    assert FPL(eta=0.1).start(game(feasible), feasible).facts[3] == pytest.approx(math.log(100.0))
+    assert start.constants == pytest.approx([eta, most, 1.0 + offset, shift, 0.0])
+    assert FPL(eta=0.1).start(game(feasible), feasible).constants[3] == pytest.approx(math.log(100.0))
     ours = our_regrets(feasible, FPL(), means, offset, horizon=horizon, runs=20)
     theirs = second_program(
         LARGE_AND_SMALL, means, offset, eta=eta, most=most, below=shift, horizon=horizon, runs=2000, seed=4

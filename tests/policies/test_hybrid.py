@@ -74,20 +74,20 @@ def points(c: Numbers, k: int, gamma: float = 1.0, known: tuple[Numbers, Numbers
 def test_gamma_of_theorem_3(n_items: int, k: int, gamma: float) -> None:
     """min(1, 1/sqrt(log(L/(L-K)))) for K > L/2, and not 1/sqrt(log K)."""
     state = started(sets.TopK(n_items, k), np.zeros(n_items))
-    assert state.facts[0] == pytest.approx(gamma, abs=1e-9)
-    assert HYBRID(gamma=0.25).start(game(sets.TopK(n_items, k)), sets.TopK(n_items, k)).facts[0] == 0.25
+    assert state.constants[0] == pytest.approx(gamma, abs=1e-9)
+    assert HYBRID(gamma=0.25).start(game(sets.TopK(n_items, k)), sets.TopK(n_items, k)).constants[0] == 0.25
 
 
 def test_gamma_where_sizes_differ() -> None:
-    assert started(sets.TopK(4, 4, bases=False), np.zeros(4)).facts[0] == 1.0
-    assert started(sets.Enumerated([[0, 1, 2], [3]]), np.zeros(4)).facts[0] == 1.0
-    assert started(sets.Enumerated([[0, 1, 2], [0, 1, 3]]), np.zeros(4)).facts[0] == pytest.approx(0.8493218003)
+    assert started(sets.TopK(4, 4, bases=False), np.zeros(4)).constants[0] == 1.0
+    assert started(sets.Enumerated([[0, 1, 2], [3]]), np.zeros(4)).constants[0] == 1.0
+    assert started(sets.Enumerated([[0, 1, 2], [0, 1, 3]]), np.zeros(4)).constants[0] == pytest.approx(0.8493218003)
 
 
 def test_losses_are_between_minus_one_and_one() -> None:
-    assert started(sets.TopK(4, 2), np.zeros(4)).facts[1:].tolist() == [1.0, 2.0]
-    assert started(sets.TopK(4, 2, bases=False), np.zeros(4)).facts[1:].tolist() == [0.0, 1.0]
-    assert started(sets.TopK(4, 2, bases=False), np.zeros(4), offset=-1.0).facts[1:].tolist() == [1.0, 1.0]
+    assert started(sets.TopK(4, 2), np.zeros(4)).constants[1:].tolist() == [1.0, 2.0]
+    assert started(sets.TopK(4, 2, bases=False), np.zeros(4)).constants[1:].tolist() == [0.0, 1.0]
+    assert started(sets.TopK(4, 2, bases=False), np.zeros(4), offset=-1.0).constants[1:].tolist() == [1.0, 1.0]
 
 
 # The point it plays from

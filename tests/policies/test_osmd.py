@@ -60,17 +60,17 @@ def moved(kind: Regulariser, x: Numbers, push: Numbers, k: int) -> Numbers:
 def test_rates() -> None:
     """sqrt(2 K D / (n L)), D = log(L/K) or one more, and sqrt(2/n): worked out in decimals."""
     exact, at_most = sets.TopK(10, 3), sets.TopK(10, 3, bases=False)
-    assert OSMD().start(game(exact, 1000), exact).facts[0] == pytest.approx(0.0268771963, rel=1e-8)
-    assert OSMD().start(game(at_most, 1000), at_most).facts[0] == pytest.approx(0.0363645938, rel=1e-8)
-    assert OSMD("inf").start(game(exact, 1000), exact).facts[0] == pytest.approx(0.0447213595, rel=1e-8)
-    assert OSMD("inf").start(game(at_most, 50), at_most).facts[0] == pytest.approx(0.2)
-    assert OSMD(eta=0.5).start(game(exact), exact).facts[0] == 0.5
+    assert OSMD().start(game(exact, 1000), exact).constants[0] == pytest.approx(0.0268771963, rel=1e-8)
+    assert OSMD().start(game(at_most, 1000), at_most).constants[0] == pytest.approx(0.0363645938, rel=1e-8)
+    assert OSMD("inf").start(game(exact, 1000), exact).constants[0] == pytest.approx(0.0447213595, rel=1e-8)
+    assert OSMD("inf").start(game(at_most, 50), at_most).constants[0] == pytest.approx(0.2)
+    assert OSMD(eta=0.5).start(game(exact), exact).constants[0] == 0.5
 
 
 def test_losses_are_between_zero_and_one() -> None:
-    assert started(OSMD(), sets.TopK(4, 2)).facts[1:4].tolist() == [1.0, 1.0, 0.0]
-    assert started(OSMD(), sets.TopK(4, 2, bases=False), offset=-1.0).facts[1:4].tolist() == [1.0, 1.0, 0.0]
-    assert started(OSMD(), sets.TopK(4, 2, bases=False)).facts[1:4].tolist() == [0.0, 1.0, -1.0]
+    assert started(OSMD(), sets.TopK(4, 2)).constants[1:4].tolist() == [1.0, 1.0, 0.0]
+    assert started(OSMD(), sets.TopK(4, 2, bases=False), offset=-1.0).constants[1:4].tolist() == [1.0, 1.0, 0.0]
+    assert started(OSMD(), sets.TopK(4, 2, bases=False)).constants[1:4].tolist() == [0.0, 1.0, -1.0]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,26 @@ def test_of_what_nothing_can_be_said(wrong: Any) -> None:
 
 def test_the_table_has_every_policy_once() -> None:
     assert sorted(entry.name for entry in CATALOGUE) == sorted(one.__name__ for one in ALL)
+    assert len({one.__name__ for one in ALL}) == len(ALL) > 20
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.__name__)
+def test_every_policy_says_what_the_tables_tell(one: type[IndexPolicy] | type[Policy]) -> None:
+    for name in ("needs", "guarantee", "use", *(["formula"] if issubclass(one, IndexPolicy) else [])):
+        told = vars(one).get(name)  # its own, not inherited
+        assert told, name
+        assert "|" not in told
+
+
+@pytest.mark.parametrize("page", ["choosing.md", "policies.md"])
+def test_the_tables_of_the_docs_are_fresh(page: str) -> None:
+    tables = runpy.run_path(str(PAGE.parent / "tables.py"))
+    fresh = (PAGE.parent / page).read_text(encoding="utf-8") == tables["page"](page)
+    assert fresh, "a policy says something else now: python docs/tables.py"
+
+
+def test_a_policy_of_ones_own_need_not_say_it() -> None:
+    assert IndexPolicy.needs == IndexPolicy.use == Policy.guarantee == ""
 
 
 def test_the_page_says_what_the_table_says() -> None:

@@ -1,4 +1,4 @@
-"""Files that several processes may want to replace."""
+"""Locks of files and folders that several processes may want to replace."""
 
 import os
 import stat
@@ -48,6 +48,22 @@ def alone(folder: Path, work: Callable[[], T]) -> T:
         finally:
             _HELD.discard(held)
             os.close(handle)
+
+
+def try_lock(handle: int) -> bool | None:
+    """Whether an open file is this process's alone from now on: who dies lets go of it. None where files cannot be."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except (OSError, AttributeError):  # some file systems know no locks, nor do some systems
+        return None
+    return True
 
 
 def _opened(folder: Path) -> int | None:

@@ -16,6 +16,7 @@ from semibandits.errors import BadArgument, BadWeights, InfeasibleSolution, Unsu
 from semibandits.oracle import check_answer
 from semibandits.policies.solution.base import WarmPolicy, remade, warm_policy
 from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, total
+from semibandits.types.policies import CONSTANTS
 
 
 class PolicyAgent(Agent):
@@ -133,11 +134,12 @@ class PolicyAgent(Agent):
             raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
         names = getattr(self.state, "_fields", ("",) * len(arrays))
         if ours(self.policy) and not all(
-            name == "facts" or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
+            name in CONSTANTS or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
         ):
             raise BadArgument("the state must be finite")
         restored = remade(self.state, arrays)
-        self.state = restored._replace(facts=self.state.facts) if "facts" in names else restored
+        constants = {name: getattr(self.state, name) for name in CONSTANTS if name in names}
+        self.state = restored._replace(**constants) if constants else restored
 
     def reordered(self, state: list[NDArray[Any]], order: NDArray[np.int64]) -> list[NDArray[Any]]:
         names, by_item = getattr(self.state, "_fields", ()), self.policy.by_item

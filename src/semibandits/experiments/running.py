@@ -19,7 +19,7 @@ from semibandits.experiments.report.experiment import report as report_page
 from semibandits.experiments.report.pictures import Gallery, files_of, own_style, save
 from semibandits.experiments.result_tables import TABLES, all_tables
 from semibandits.experiments.table_files import can_write_parquet, write_table
-from semibandits.plotting.sets import check_axes
+from semibandits.plotting.axes import check_axes
 from semibandits.simulation import simulate
 from semibandits.simulation.machine import cores
 from semibandits.simulation.progress import Progress, progress_bar

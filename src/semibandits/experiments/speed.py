@@ -1,4 +1,4 @@
-"""How fast this machine simulates and decides, beside a loop in NumPy as it is written for a paper.
+"""The speed of this machine at simulating and deciding, beside a loop in NumPy as it is written for a paper.
 
 >>> problem = top_k(n_items=5, k=2)
 >>> numpy_run(problem, "CTS", horizon=1000) < 1000 * problem.problem.max_gap

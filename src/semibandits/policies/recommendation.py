@@ -9,7 +9,6 @@ from semibandits import rng
 from semibandits._util.checks import check_choice, check_rounds
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.oracle import all_solutions, solve
-from semibandits.policies.catalogue import entry
 from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.combucb1 import CombUCB1
 from semibandits.policies.index.cts import CTS
@@ -19,7 +18,7 @@ from semibandits.policies.index.kl_ucb import KLUCB
 from semibandits.policies.index.sliding_window import SlidingWindow
 from semibandits.policies.solution.comband import COMBAND
 from semibandits.policies.solution.escb import ESCB
-from semibandits.policies.solution.fpl import FPL
+from semibandits.policies.solution.fpl import ETA, FPL
 from semibandits.policies.solution.hybrid import HYBRID
 from semibandits.policies.solution.lin_ucb import LinUCB
 from semibandits.policies.solution.oful import OFUL
@@ -49,11 +48,11 @@ class Recommendation(NamedTuple):
 
     @property
     def needs(self) -> str:
-        return entry(type(self.policy)).needs
+        return self.policy.needs
 
     @property
     def guarantee(self) -> str:
-        return entry(type(self.policy)).guarantee
+        return self.policy.guarantee
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -190,7 +189,7 @@ def _for_an_adversary(
     perturbed = FPL()
     if horizon is not None:  # so that a learner, too, can do with it
         game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed)
-        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).facts[0]:.2g}"))
+        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).constants[ETA]:.2g}"))
     if _fits(HYBRID(), feasible):
         return Recommendation(
             HYBRID(),

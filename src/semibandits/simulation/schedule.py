@@ -14,9 +14,10 @@ from semibandits._util.resources import memory
 from semibandits.errors import Unsupported
 from semibandits.oracle import solve
 from semibandits.simulation.engines import plain
-from semibandits.simulation.engines.base import NotCompilable
-from semibandits.simulation.engines.lanes_engine import Engine
-from semibandits.simulation.engines.single_engine import SoloEngine
+from semibandits.simulation.engines.base import CompiledEngine
+from semibandits.simulation.engines.compilable import NotCompilable
+from semibandits.simulation.engines.lanes_engine import LanesEngine
+from semibandits.simulation.engines.single_engine import SingleEngine
 from semibandits.simulation.engines.watch import Fault
 from semibandits.simulation.engines.widths import WIDE, widths
 from semibandits.simulation.failures import completed, named_failures
@@ -51,9 +52,9 @@ class Block(NamedTuple):
 class Choice(NamedTuple):
     """The engine for a task, and why it is not the compiled one."""
 
-    engine: Engine | SoloEngine | None
+    engine: CompiledEngine | None
     why: str = ""
-    last: Engine | None = None
+    last: CompiledEngine | None = None
     """The engine for a last block of few runs, where it is not the same."""
 
     @property
@@ -61,7 +62,7 @@ class Choice(NamedTuple):
         """The runs of a block."""
         return 1 if self.engine is None else self.engine.lanes
 
-    def playing(self, block: Block) -> Engine | SoloEngine | None:
+    def playing(self, block: Block) -> CompiledEngine | None:
         """The engine for this block."""
         return self.last if self.last is not None and block.runs <= self.last.lanes else self.engine
 
@@ -81,7 +82,7 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress, missin
         engine = engine_of(task, width)
         progress.say("compiling")
         engine.prepare()
-        last = Engine(task, lanes=narrow) if isinstance(engine, Engine) and narrow < width else None
+        last = LanesEngine(task, lanes=narrow) if isinstance(engine, LanesEngine) and narrow < width else None
         if last is not None:
             last.prepare()
     except NotCompilable as reason:
@@ -93,9 +94,9 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress, missin
     return Choice(engine, last=last)
 
 
-def engine_of(task: Task, lanes: int = WIDE) -> Engine | SoloEngine:
+def engine_of(task: Task, lanes: int = WIDE) -> CompiledEngine:
     """Raises `NotCompilable` where part of the task is plain Python."""
-    return Engine(task, lanes=lanes) if isinstance(task.policy, IndexPolicy) else SoloEngine(task)
+    return LanesEngine(task, lanes=lanes) if isinstance(task.policy, IndexPolicy) else SingleEngine(task)
 
 
 def blocks(policy: int, missing: NDArray[np.bool_], size: int) -> Iterator[Block]:
@@ -122,9 +123,7 @@ def play_parcel(parcel: Parcel[Task] | bytes, first: int, runs: int, lanes: int)
         return Failed(error)
 
 
-def play_with(
-    engine: Engine | SoloEngine | None, task: Task, first: int, runs: int, tick: Tick | None = None
-) -> Outcome:
+def play_with(engine: CompiledEngine | None, task: Task, first: int, runs: int, tick: Tick | None = None) -> Outcome:
     """These runs, and how long they took: each its share of the block."""
     started = time.perf_counter()
     outcome = None if engine is None else engine.play(first, runs, tick)
@@ -187,8 +186,8 @@ def play_all(
     fast = [block for block in todo if choices[block.policy].engine is not None]
     slow = [block for block in todo if choices[block.policy].engine is None]
     if fast:
-        rooms = [choice.engine.room for choice in choices if isinstance(choice.engine, Engine)]
-        at_once = min(workers, len(fast), max(1, memory() // max([1, *rooms])))
+        room = max(choice.engine.room for choice in choices if choice.engine is not None)
+        at_once = min(workers, len(fast), max(1, memory() // room))
         with _Threads(at_once, progress) as threads:
             _collect(
                 fast,

@@ -28,6 +28,7 @@ from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, c
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.types import FeedbackKind, IndexPolicy, Policy
+from semibandits.types.policies import CONSTANTS
 
 MOST_ROUNDS = 10**12
 """The longest horizon."""
@@ -312,8 +313,9 @@ def _parameters(task: Task) -> dict[str, Any]:
         if not name.startswith("_") and (value is None or isinstance(value, bool | int | float | str))
     }
     agent = task.agent(run=0)
-    facts = getattr(getattr(agent, "state", None), "facts", None)
-    tuned = {} if facts is None else {"facts": [float(x) for x in facts if np.isfinite(x)]}
+    state = getattr(agent, "state", None)
+    constants = next((getattr(state, name) for name in CONSTANTS if hasattr(state, name)), None)
+    tuned = {} if constants is None else {"facts": [float(x) for x in constants if np.isfinite(x)]}
     return {"policy": type(task.policy).__name__, **plain, **tuned, "init": agent.init}
 
 

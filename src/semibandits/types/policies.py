@@ -14,7 +14,7 @@ class IndexPolicy(ABC):
     """A policy that is a formula per item: it scores every item by itself, and the oracle does the rest.
 
     The four functions are static and *array-safe*: nothing but arithmetic, the maths of `semibandits.kernel` and the
-    random numbers of `semibandits.draws`, so that the same text serves one number, a whole array of items, and a
+    random numbers of `semibandits.draws`, so that the same function serves one number, a whole array of items, and a
     compiler. Policies see weights scaled to x in [0, 1], larger is better. `Stats` are (count, sum of x, whatever else
     the policy keeps).
     """
@@ -32,6 +32,14 @@ class IndexPolicy(ABC):
     """Whether a score may be NaN, which means: again, with the next key (rejection sampling)."""
     window: int = 0
     """Only observations of so many rounds count, older ones are taken back by `forget`; 0: all of them."""
+    needs: ClassVar[str] = ""
+    """What must be known or given, in a few words, for tables of policies."""
+    guarantee: ClassVar[str] = ""
+    """What is known of its regret."""
+    use: ClassVar[str] = ""
+    """When to use it."""
+    formula: ClassVar[str] = ""
+    """The score of an item, on one line."""
 
     def params(self, game: Game) -> Params:
         """Constants of the formula, worked out once per game."""
@@ -74,6 +82,10 @@ class IndexPolicy(ABC):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+CONSTANTS = ("constants", "facts")
+"""The fields of a state that are for constants; the second is what it was called in 0.1."""
+
+
 class Policy(ABC):
     """A policy that is more than a formula per item: it chooses whole solutions, and keeps what state it likes.
 
@@ -81,7 +93,7 @@ class Policy(ABC):
     keep nothing themselves: all that is learned is in the state, so that one policy serves many learners and runs.
 
     A state, to be saved, is a tuple of NumPy arrays whose shapes never change; a note is one such array, or None. If it
-    is a named tuple, its field `facts` is for constants: a learner that is loaded takes them from `start`.
+    is a named tuple, its field `constants` is for constants: a learner that is loaded takes them from `start`.
     """
 
     feedback: ClassVar[FeedbackKind] = "semi"
@@ -98,6 +110,12 @@ class Policy(ABC):
     by_item: ClassVar[tuple[str, ...] | None] = None
     """The fields of a state, a named tuple, that hold a number for each item or each two of them, if the others do not
     depend on the order of the items: then a saved learner can be loaded onto the same items in another order."""
+    needs: ClassVar[str] = ""
+    """What must be known or given, in a few words, for tables of policies."""
+    guarantee: ClassVar[str] = ""
+    """What is known of its regret."""
+    use: ClassVar[str] = ""
+    """When to use it."""
 
     def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
         """Raises where this policy cannot play on that set."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.arrays import Arrays, Items, Weights
 from semibandits._util.effort import CALL, spend
+from semibandits._util.moved import renamed
 from semibandits._util.ownership import up_to_date
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 
@@ -18,6 +19,7 @@ NEVER, ALWAYS = -1, -2
 """What stands for the group of items that no solution contains, or every one."""
 
 
+@renamed(once="reads_once", ragged="variable_size")
 class Solver(NamedTuple):
     """A set's oracle as text for the compiler: one run at a time, or a block of runs in lanes. Ties as in `argmax`.
 

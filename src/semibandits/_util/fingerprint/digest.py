@@ -1,7 +1,7 @@
 """Telling things apart by what they are made of.
 
 Numbers, arrays and containers count by value, and objects by their attributes. The user's own functions and classes
-(see `whose.py`) count by their code and by all that this names: other functions, values of modules, files that are
+(see `ownership.py`) count by their code and by all that this names: other functions, values of modules, files that are
 there. What belongs to Python, to installed packages or to this package counts by its name.
 """
 
@@ -10,7 +10,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import PurePath
 from types import (
@@ -34,6 +34,8 @@ from semibandits._util.fingerprint.code import code_of
 from semibandits._util.fingerprint.named_files import content
 from semibandits._util.fingerprint.objects import kind_of, made_of, patches, reduced
 from semibandits._util.fingerprint.reached import Reached, Scope, cells, is_shared_chance
+from semibandits._util.forks import ForkLock
+from semibandits._util.identity_cache import IdentityCache, RecentCache
 from semibandits._util.ownership import file_of, folder_of, is_users, is_users_class, is_users_function, root
 from semibandits.errors import Unsupported
 
@@ -49,15 +51,8 @@ NATIVE = (
     MethodWrapperType,
     WrapperDescriptorType,
 )
-KEPT = (
-    "_thread.",
-    "weakref.",
-    "_weakref.",
-    "_weakrefset.",
-    "threading.",
-    "semibandits._util.forks.",
-    "semibandits._util.identity_cache.",
-)
+KEPT = ("_thread.", "weakref.", "_weakref.", "_weakrefset.", "threading.")
+OURS_KEPT = (ForkLock, IdentityCache, RecentCache)
 """Kinds of objects that hold nothing but what others hold, too: locks, and what is remembered of them."""
 ALIVE = (
     "threading.Thread",
@@ -96,9 +91,12 @@ class Fingerprint(NamedTuple):
     """The user's functions, values and files in it, by name: what tells where a difference is."""
 
 
-def fingerprint(value: object) -> Fingerprint:
-    """The same for the same data and code, in any process."""
-    describer = _Describer()
+def fingerprint(value: object, former: Mapping[str, str] = MappingProxyType({})) -> Fingerprint:
+    """The same for the same data and code, in any process.
+
+    `former` gives the names that classes of this package had in an earlier edition: then it is that edition's.
+    """
+    describer = _Describer(former)
     try:
         whole = describer.whole(value)
     except RecursionError as error:
@@ -121,8 +119,9 @@ def digest(value: object) -> str:
 class _Describer:
     """Things are numbered as they are first met, so that they may refer to each other, and are described in turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, former: Mapping[str, str]) -> None:
         self.reached = Reached(self.describe)
+        self._former = former
         self.parts: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
@@ -137,26 +136,30 @@ class _Describer:
         while self._waiting:
             one, scope, self._name = self._waiting.popleft()
             with self.reached.within(scope):
-                described = _hashed(kind_of(type(one)), *self._compound(one))
+                described = _hashed(self._named(type(one)), *self._compound(one))
             if self._name:
                 self._note(self._name, described)
             result.update(described)
         self._name = ""
         return result.digest()
 
+    def _named(self, kind: type) -> str:
+        name = kind_of(kind)
+        return self._former.get(name, name)
+
     def describe(self, value: Any) -> bytes:
         """Words and numbers in full, and other things by their numbers."""
         kind = type(value)
         if isinstance(value, NUMBERS_AND_WORDS) and not is_users_class(kind):
-            return _hashed(kind_of(kind), self._said(value))
+            return _hashed(self._named(kind), self._said(value))
         if isinstance(value, CodeType):
-            return _hashed(kind_of(kind), *map(self.describe, code_of(value)))
+            return _hashed(self._named(kind), *map(self.describe, code_of(value)))
         if isinstance(value, PurePath):
-            return _hashed(kind_of(kind), self._said(str(value)))
+            return _hashed(self._named(kind), self._said(str(value)))
         if kind is tuple:
             known = (id(value), self.reached.scope)
             if known not in self._tuples:
-                self._tuples[known] = _hashed(kind_of(kind), *map(self.describe, value))
+                self._tuples[known] = _hashed(self._named(kind), *map(self.describe, value))
                 self._alive.append(value)
             return self._tuples[known]
         if id(value) not in self._numbers:
@@ -234,7 +237,7 @@ class _Describer:
             self.reached.read_imports(function.__code__, function.__globals__.get("__package__"))
 
     def _class(self, kind: type) -> Iterator[bytes]:
-        yield kind_of(kind).encode()
+        yield self._named(kind).encode()
         if not is_users_class(kind):
             yield from map(self.describe, patches(kind))
             return
@@ -273,7 +276,7 @@ class _Describer:
         name = kind_of(kind)
         if name.startswith(ALIVE) or (isinstance(value, np.ufunc) and value.__name__.endswith("(vectorized)")):
             self.reached.hold(name)
-        elif name.startswith(KEPT) or isinstance(value, weakref.ref) or is_shared_chance(value):
+        elif name.startswith(KEPT) or isinstance(value, (*OURS_KEPT, weakref.ref)) or is_shared_chance(value):
             return
         elif (parts := made_of(value)) is not None:
             yield from map(self.describe, parts)

@@ -13,7 +13,10 @@ from semibandits._util.ownership import PACKAGE, is_users_function, root
 
 
 def kind_of(kind: type) -> str:
+    """The name of a class: of this package's, with its room alone, so that it may move from file to file."""
     module = "__main__" if kind.__module__ == "__mp_main__" else kind.__module__
+    if root(module) == PACKAGE:
+        module = ".".join(module.split(".")[:2])
     return f"{module}.{kind.__qualname__}"
 
 

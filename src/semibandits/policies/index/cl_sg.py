@@ -22,6 +22,11 @@ class CLSG(IndexPolicy):
     authors state a regret of order sqrt(K L n) up to logarithms (from the abstract; the proof was not checked).
     """
 
+    needs = "an exact oracle"
+    guarantee = "O(sqrt(K L n)) up to logarithms, stated by its authors"
+    use = "where draws are dear: one number a round; more regret than CTS"
+    formula = "ŵ + z · sqrt(gamma · ln t / (T+1)), one standard normal z for all items of a round"
+
     gamma: float = 0.1
     init: Begin = "all"
 

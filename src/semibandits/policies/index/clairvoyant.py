@@ -19,6 +19,11 @@ class Clairvoyant(Counted):
     array([0., 0.])
     """
 
+    needs = "the true means"
+    guarantee = "no regret"
+    use = "a baseline: what could be had at best"
+    formula = "the true mean"
+
     def __init__(self, problem: Any) -> None:
         world = getattr(problem, "environment", None)
         if not isinstance(world, Environment):

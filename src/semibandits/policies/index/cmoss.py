@@ -24,6 +24,11 @@ class CMOSS(IndexPolicy):
     log₂ K is ours (theirs is 0 for K = 1), and c could not be found: so both are parameters.
     """
 
+    needs = "the horizon, or anytime=True"
+    guarantee = "O(log(K) sqrt(K L n)) for K ≤ L/2, stated by its authors; none with anytime=True"
+    use = "a known, short horizon with small gaps"
+    formula = "ŵ + sqrt(c · ln₊(1 / (delta · T)) / T)"
+
     c: float = 1.0
     delta: float | None = None
     anytime: bool = False

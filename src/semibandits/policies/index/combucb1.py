@@ -22,6 +22,11 @@ class CombUCB1(IndexPolicy):
     scores at the upper bound of the weights; so does every policy on sets whose oracle takes no positive weights.
     """
 
+    needs = "nothing"
+    guarantee = "O(K L log n / Δ) and O(sqrt(K L n log n)), any dependence, any oracle with a ratio"
+    use = "to have a proof for every problem; to reproduce the paper"
+    formula = "ŵ + sqrt(alpha · log(t-1) / T)"
+
     alpha: float = 1.5
     init: Init = "paper"
 

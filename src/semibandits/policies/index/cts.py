@@ -23,6 +23,11 @@ class CTS(IndexPolicy):
     Beta(1, 1).
     """
 
+    needs = "an exact oracle; independent items, or a matroid"
+    guarantee = "O(L log n / Δ) (Wang and Chen 2018), and other terms, exponential in K unless it is a matroid"
+    use = "coins: the smallest regret on most problems; large solutions that share few items can trap it"
+    formula = "a draw from Beta(1 + successes, 1 + failures); a weight x in (0, 1) is a success with probability x"
+
     # (count, sum, successes, and the widths of both parameters)
     prior: ClassVar[Stats] = (0.0, 0.0, 0.0, beta_width(1.0), beta_width(1.0))
     init: ClassVar[Init] = "optimistic"  # type: ignore[misc]

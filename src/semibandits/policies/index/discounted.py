@@ -25,6 +25,11 @@ class Discounted(IndexPolicy):
     A learner's `counts` are those of the item's last observation, rounded down.
     """
 
+    needs = "an idea of how fast things change"
+    guarantee = "none that we know for sums of items"
+    use = "a world that drifts slowly; no memory of past rounds"
+    formula = "CombUCB1 on observations that fade by gamma a round"
+
     gamma: float
     alpha: float = 1.5
 

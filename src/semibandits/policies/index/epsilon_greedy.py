@@ -20,6 +20,11 @@ class EpsilonGreedy(IndexPolicy):
     takes knowledge of the gaps.
     """
 
+    needs = "nothing"
+    guarantee = "linear regret; with decay=1, and the gaps known, O(log n)"
+    use = "a baseline"
+    formula = "ŵ, and random weights with probability min(1, epsilon / t^decay)"
+
     epsilon: float = 0.1
     decay: float = 0.0
     init: Begin = "all"

@@ -21,6 +21,11 @@ class ExploreThenCommit(IndexPolicy):
     explores for n^(2/3) of n rounds, and so needs to know the horizon.
     """
 
+    needs = "the horizon, or rounds"
+    guarantee = "O(n^(2/3)) up to logarithms"
+    use = "a baseline; a trial before a decision for good"
+    formula = "what asks for the least observed items for so many rounds, then the mean of what was seen in them"
+
     rounds: int | None = None
 
     # (count, sum, and both of what was asked for while exploring)

@@ -27,6 +27,11 @@ class Fixed(Counted):
     array([1, 3])
     """
 
+    needs = "a solution"
+    guarantee = "none"
+    use = "a baseline: what is done today"
+    formula = "what makes the oracle answer `items`"
+
     items: Iterable[int]
 
     def __post_init__(self) -> None:

@@ -19,6 +19,11 @@ class GaussianCTS(IndexPolicy):
     smaller one explores less, which pays where weights vary less. Independent items and an exact oracle, as for `CTS`.
     """
 
+    needs = "an exact oracle, independent items"
+    guarantee = "as CTS, for sub-Gaussian weights, stated by its authors"
+    use = "weights that are no coins (a small sigma where they vary little); large solutions"
+    formula = "a draw from N(ŵ, sigma² / T)"
+
     sigma: float = 0.5
     init: Begin = "all"
 

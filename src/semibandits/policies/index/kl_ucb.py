@@ -29,6 +29,11 @@ class KLUCB(IndexPolicy):
     Scores are at most 2e-7 above the true bound, and never below it by more than 1e-8.
     """
 
+    needs = "nothing"
+    guarantee = "its confidence bounds are CombUCB1's or tighter; no proof for sums of items is known to us"
+    use = "the safe choice: dependent items, approximate oracles, means near 0 or 1"
+    formula = "the largest q with T · kl(ŵ, q) ≤ log t + c · log log t, to 2e-7"
+
     c: float = 2.0
     init: Begin = "all"
 

@@ -19,6 +19,11 @@ class OMM(IndexPolicy):
     (`FeasibleSet.matroid`); on others it refuses to play: use `CombUCB1(alpha=2.0)` there.
     """
 
+    needs = "a matroid"
+    guarantee = "Σ 16 log n / Δ_e over suboptimal items"
+    use = "to reproduce Kveton et al. 2014"
+    formula = "CombUCB1's with alpha = 2, on matroids alone"
+
     init: Init = "paper"
 
     prior: ClassVar[Stats] = CombUCB1.prior

@@ -16,6 +16,11 @@ class Random(Counted):
     general it is not: of spanning trees, say, it draws those that Kruskal's algorithm finds in random order.
     """
 
+    needs = "nothing"
+    guarantee = "none"
+    use = "a baseline: what learning is worth"
+    formula = "uniform: what solution that makes is said in its docstring"
+
     random: ClassVar[bool] = True
 
     @staticmethod

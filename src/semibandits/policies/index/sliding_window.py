@@ -23,6 +23,11 @@ class SlidingWindow(IndexPolicy):
     tried. For Υ changes in n rounds Garivier and Moulines take 2 sqrt(n log(n) / Υ), and alpha close to 1/2.
     """
 
+    needs = "an idea of how often things change"
+    guarantee = "O(V^(1/3) n^(2/3)) up to logarithms if the variation V is known, stated by Chen et al. 2021"
+    use = "a world with sudden changes"
+    formula = "CombUCB1 on the last `window` rounds"
+
     window: int = field()  # or the base's 0 would be its default
     alpha: float = 1.5
 

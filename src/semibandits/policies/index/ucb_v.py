@@ -21,6 +21,11 @@ class UCBV(IndexPolicy):
     The form in E was checked against public code of UCB-V; that BC-UCB has zeta = 3 is from memory.
     """
 
+    needs = "nothing"
+    guarantee = "its scores are confidence bounds too; what its authors state could not be verified"
+    use = "weights that vary far less than their bounds allow, very many rounds, no randomness"
+    formula = "ŵ + sqrt(2 V E / T) + 3 E / T, E = zeta · log t, V the variance observed"
+
     zeta: float = 3.0
     init: Begin = "all"
 

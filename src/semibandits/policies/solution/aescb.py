@@ -29,40 +29,47 @@ from semibandits.types import Solver, TradeOffs
 LINES = 4
 """How many b are tried: the largest bonus, then each time that of the solution found last."""
 ROUNDING = 1e-15
+OFFSET, FACTOR, MARGIN = range(3)
+"""Of the state's constants; the last one is δ t."""
+STEPS, LARGEST, NUMBERS, INTEGERS = range(4)
+"""Of the plan: the last two are how much room the oracle and this take, before what the program takes."""
 
 
 def approximate(
     trade_offs: TradeOffs, solver: Solver, n_items: int, max_size: int, steps: int, learn: Callable[..., Any]
 ) -> PolicyKernels:
-    """For states (counts, sums, facts), facts = [offset, what log log t is multiplied with, δ t]."""
+    """For states (counts, sums, constants)."""
     numbers, integers = trade_offs.room(steps + 1)
-    plan = np.array([steps, max_size, 3 * n_items + solver.numbers, n_items + max_size + solver.integers])
+    before = 3 * n_items + solver.numbers, n_items + max_size + solver.integers
     return PolicyKernels(
-        _text(trade_offs.fill, trade_offs.take, solver.function),
+        _kernel_function(trade_offs.fill, trade_offs.take, solver.function),
         learn,
-        (plan, trade_offs.data, solver.data),  # type: ignore[arg-type]
-        numbers=int(plan[2]) + numbers,
-        integers=int(plan[3]) + integers,
+        (np.array([steps, max_size, *before]), trade_offs.data, solver.data),  # type: ignore[arg-type]
+        numbers=before[0] + numbers,
+        integers=before[1] + integers,
     )
 
 
 @functools.lru_cache
-def _text(fill: Callable[..., Any], take: Callable[..., Any], solve: Callable[..., Any]) -> Callable[..., Any]:
+def _kernel_function(
+    fill: Callable[..., Any], take: Callable[..., Any], solve: Callable[..., Any]
+) -> Callable[..., Any]:
     def choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> int:
-        counts, sums, facts = state
+        counts, sums, constants = state
         plan, own, known = data
-        steps, largest = plan[0], plan[1]
+        numbers, integers, _ = work
+        steps, largest, numbers_end, integers_end = plan[STEPS], plan[LARGEST], plan[NUMBERS], plan[INTEGERS]
         n = len(counts)
-        value, gain, blend = work[0][:n], work[0][n : 2 * n], work[0][2 * n : 3 * n]
-        rounded, trial = work[1][:n], work[1][n : n + largest]
-        room, places = work[0][3 * n : plan[2]], work[1][n + largest : plan[3]]
-        numbers, integers = work[0][plan[2] :], work[1][plan[3] :]
-        half = 0.5 * exploration(round, facts[1])
-        margin = facts[2] / round
+        value, gain, blend = numbers[:n], numbers[n : 2 * n], numbers[2 * n : 3 * n]
+        rounded, trial = integers[:n], integers[n : n + largest]
+        room, places = numbers[3 * n : numbers_end], integers[n + largest : integers_end]
+        totals, steps_back = numbers[numbers_end:], integers[integers_end:]
+        half = 0.5 * exploration(round, constants[FACTOR])
+        margin = constants[MARGIN] / round
         highest = 0.0
         for item in range(n):
             count = max(counts[item], 1.0)
-            value[item] = (sums[item] / count if counts[item] > 0.0 else 1.0) + facts[0]
+            value[item] = (sums[item] / count if counts[item] > 0.0 else 1.0) + constants[OFFSET]
             gain[item] = 1.0 / count
             highest = max(highest, abs(value[item]))
         size, best, top, low, upper, bonus = 0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -102,9 +109,9 @@ def _text(fill: Callable[..., Any], take: Callable[..., Any], solve: Callable[..
             if rounded[item] < ratio:
                 rounded[item] += 1
         most = min(as_index(reach / unit) + 1, steps + 1)
-        fill(rounded, gain, most, own, numbers, integers)
+        fill(rounded, gain, most, own, totals, steps_back)
         for d in range(most + 1):
-            count = take(d, trial, rounded, gain, most, own, numbers, integers)
+            count = take(d, trial, rounded, gain, most, own, totals, steps_back)
             index = added(value, trial, count) + sqrt(half * added(gain, trial, count))
             if index > best:
                 best = index

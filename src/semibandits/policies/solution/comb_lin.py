@@ -24,6 +24,9 @@ from semibandits.types import FeasibleSet, Game, Scalar, Weights
 
 LARGEST = 1e30
 """Of features and parameters, so that products of four of them are numbers still."""
+OFFSET, HIGHEST = range(2)
+NOISE = 0
+"""The first of a policy's parameters: σ²."""
 
 
 class Belief(NamedTuple):
@@ -31,8 +34,8 @@ class Belief(NamedTuple):
 
     theta: Weights
     factor: NDArray[np.float64]
-    facts: Weights
-    """The game's offset, and the largest score."""
+    constants: Weights
+    """The game's OFFSET, and the HIGHEST score."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,11 +75,11 @@ class CombLin(CompiledPolicy):
         return Belief(np.zeros(d), self.lam * largest_weight * np.eye(d), np.array([game.offset, most]))
 
     def estimates(self, state: Belief) -> Weights:
-        expected_of_all: Weights = state.theta @ self.by_feature - state.facts[0]
+        expected_of_all: Weights = state.theta @ self.by_feature - state.constants[OFFSET]
         return expected_of_all
 
     def scores(self, state: Belief, feasible: FeasibleSet, round: int, key: int) -> Weights:
-        scores: Weights = self.live(feasible).scores(state, round, key) - state.facts[0]
+        scores: Weights = self.live(feasible).scores(state, round, key) - state.constants[OFFSET]
         return scores
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -132,14 +135,17 @@ def variance(factor: Any, phi: Any) -> Scalar:
 
 
 def choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    score_items(state, work[2], round, key, data)
-    return best_of(work[2], out, work)
+    _, _, scores = work[:3]
+    score_items(state, scores, round, key, data)
+    return best_of(scores, out, work)
 
 
 def learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
-    """`data` are the features and the parameters, of which σ² is the first."""
+    theta, factor, constants = state
+    features, parameters = data
+    gain, _, _ = work[:3]
     for k in range(len(items)):
-        observe(state[0], state[1], data[0][:, items[k]], x[k] + state[2][0], data[1][0], work[0])
+        observe(theta, factor, features[:, items[k]], x[k] + constants[OFFSET], parameters[NOISE], gain)
 
 
 def observe(theta: Any, factor: Any, phi: Any, y: Any, noise: Any, gain: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from semibandits.draws import normal
 from semibandits.kernel import where
 from semibandits.policies.solution.base import PolicyKernels, best_of, score_items
-from semibandits.policies.solution.comb_lin import Belief, CombLin, expected, learn
+from semibandits.policies.solution.comb_lin import HIGHEST, Belief, CombLin, expected, learn
 from semibandits.types import FeasibleSet, Scalar, Weights
 
 
@@ -27,10 +27,14 @@ class CombLinTS(CombLin):
     to within 1/2.
     """
 
+    needs = "features of the items in which the weights are linear"
+    guarantee = "the same of the Bayes regret (Wen et al. 2015)"
+    use = "the same, with draws in the place of c"
+
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         d = len(self.by_feature)
-        facts = np.array([self.sigma * self.sigma])
-        return PolicyKernels(_choose, learn, (self.by_feature, facts), score=_score, numbers=d, solves=True)
+        parameters = np.array([self.sigma * self.sigma])
+        return PolicyKernels(_choose, learn, (self.by_feature, parameters), score=_score, numbers=d, solves=True)
 
     def scores(self, state: Belief, feasible: FeasibleSet, round: int, key: int) -> Weights:
         drawn = np.empty(state.theta.size)
@@ -39,21 +43,26 @@ class CombLinTS(CombLin):
 
 
 def draw(state: Any, theta: Any, key: Any) -> None:
+    mean, factor, _ = state
     for i in range(len(theta)):
-        theta[i] = state[0][i]
+        theta[i] = mean[i]
     for j in range(len(theta)):
         z = normal(key, j)
         for i in range(j + 1):
-            theta[i] += state[1][i, j] * z
+            theta[i] += factor[i, j] * z
 
 
 def _score(state: Any, round: int, key: Any, item: Any, data: Any) -> Scalar:
     """The θ of this state is the one that was drawn."""
-    x = expected(state[0], data[0][:, item])
-    return where(x < state[2][1], x, state[2][1])
+    theta, _, constants = state
+    features, _ = data
+    x = expected(theta, features[:, item])
+    return where(x < constants[HIGHEST], x, constants[HIGHEST])
 
 
 def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    draw(state, work[0], key)
-    score_items((work[0], state[1], state[2]), work[2], round, key, data)
-    return best_of(work[2], out, work)
+    _, factor, constants = state
+    drawn, _, scores = work[:3]
+    draw(state, drawn, key)
+    score_items((drawn, factor, constants), scores, round, key, data)
+    return best_of(scores, out, work)

@@ -8,8 +8,11 @@ import numpy as np
 from semibandits._util.checks import check_not_negative
 from semibandits.kernel import sqrt, where
 from semibandits.policies.solution.base import PolicyKernels
-from semibandits.policies.solution.comb_lin import CombLin, choose, expected, learn, variance
+from semibandits.policies.solution.comb_lin import HIGHEST, CombLin, choose, expected, learn, variance
 from semibandits.types import FeasibleSet, Scalar
+
+C = 1
+"""The second of its parameters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +42,12 @@ class CombLinUCB(CombLin):
     CombLinUCB(<2 features of 3 items>, lam=1.0, sigma=0.5, c=1.0)
     """
 
+    needs = "features of the items in which the weights are linear"
+    guarantee = (
+        "O(K d sqrt(n)) up to logarithms for d features, however many items (Wen et al. 2015), for a c that grows"
+    )
+    use = "very many items, or new ones, that share a few features; no randomness"
+
     c: float = 1.0
 
     def __post_init__(self) -> None:
@@ -46,13 +55,15 @@ class CombLinUCB(CombLin):
         object.__setattr__(self, "c", check_not_negative("c", self.c))
 
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
-        facts = np.array([self.sigma * self.sigma, self.c])
+        parameters = np.array([self.sigma * self.sigma, self.c])
         return PolicyKernels(
-            choose, learn, (self.by_feature, facts), score=_score, numbers=len(self.by_feature), solves=True
+            choose, learn, (self.by_feature, parameters), score=_score, numbers=len(self.by_feature), solves=True
         )
 
 
 def _score(state: Any, round: int, key: Any, item: Any, data: Any) -> Scalar:
-    phi = data[0][:, item]
-    bound = expected(state[0], phi) + data[1][1] * sqrt(variance(state[1], phi))
-    return where(bound < state[2][1], bound, state[2][1])
+    theta, factor, constants = state
+    features, parameters = data
+    phi = features[:, item]
+    bound = expected(theta, phi) + parameters[C] * sqrt(variance(factor, phi))
+    return where(bound < constants[HIGHEST], bound, constants[HIGHEST])

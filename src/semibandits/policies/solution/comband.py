@@ -13,11 +13,12 @@ from semibandits.errors import BadArgument
 from semibandits.kernel import exp, sqrt
 from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels
 from semibandits.policies.solution.full_bandit import small
-from semibandits.policies.solution.listing import write_solution
+from semibandits.policies.solution.listing import FEW, write_solution
 from semibandits.rng import uniform
 from semibandits.types import FeasibleSet, FeedbackKind, Game, Items, Weights
 
 LEAST_GAMMA = 1e-6
+ETA, GAMMA, OFFSET, MIDDLE, HALF = range(5)
 
 
 class Losses(NamedTuple):
@@ -25,8 +26,8 @@ class Losses(NamedTuple):
 
     estimates: Weights
     """L̂: of all rounds together."""
-    facts: Weights
-    """eta, gamma, the game's offset, and the middle and half the width of the range of a solution's worth."""
+    constants: Weights
+    """ETA, GAMMA, the game's OFFSET, and the MIDDLE and HALF the width of the range of a solution's worth."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class COMBAND(CompiledPolicy):
     is then at most 2 sqrt((d + 2 B²/λ) n ln N), times `half`. Algorithm and constants are from memory; the constants
     agree with the proof, gone through again.
     """
+
+    needs = f"{FEW}; the sum alone; the horizon, or eta"
+    guarantee = "2 sqrt((d + 2K/λ) n ln N) times the half range of losses, whatever they are"
+    use = "the same against an adversary"
 
     eta: float | None = None
     gamma: float | None = None
@@ -90,8 +95,8 @@ class COMBAND(CompiledPolicy):
         low, high = float(ends.min()), float(ends.max())
         middle = 0.5 * (low + high) if span.has_constants else 0.0
         half = max(high - middle, middle - low)
-        facts = np.array([*self.rates(span, game.horizon), game.offset, middle, half if half > 0.0 else 1.0])
-        return Losses(np.zeros(game.n_items), facts)
+        constants = np.array([*self.rates(span, game.horizon), game.offset, middle, half if half > 0.0 else 1.0])
+        return Losses(np.zeros(game.n_items), constants)
 
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         known, span = small(feasible, "COMBAND"), span_of(feasible)
@@ -162,9 +167,10 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
     members, starts, inner, inner_starts, items, projection = data
     n = len(starts) - 1
     d = len(items)
-    p = work[0][:n]
-    matrix = work[0][n : n + d * d]
-    x = work[0][n + d * d : n + d * d + d]
+    numbers, _, _ = work
+    p = numbers[:n]
+    matrix = numbers[n : n + d * d]
+    x = numbers[n + d * d : n + d * d + d]
     weigh(state, members, starts, p)
     chosen = draw(p, uniform(key, 0))
     second_moments(p, inner, inner_starts, d, matrix)
@@ -184,7 +190,8 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
 
 def weigh(state: Any, members: Any, starts: Any, p: Any) -> None:
     """The chance of every solution."""
-    losses, facts = state
+    losses, constants = state
+    eta, gamma = constants[ETA], constants[GAMMA]
     least = 0.0
     for j in range(len(p)):
         loss = 0.0
@@ -194,10 +201,10 @@ def weigh(state: Any, members: Any, starts: Any, p: Any) -> None:
         least = loss if j == 0 else min(least, loss)
     total = 0.0
     for j in range(len(p)):
-        p[j] = exp(facts[0] * (least - p[j]))
+        p[j] = exp(eta * (least - p[j]))
         total += p[j]
     for j in range(len(p)):
-        p[j] = (1.0 - facts[1]) * (p[j] / total) + facts[1] / len(p)
+        p[j] = (1.0 - gamma) * (p[j] / total) + gamma / len(p)
 
 
 def draw(p: Any, u: Any) -> Any:
@@ -251,7 +258,7 @@ def solve(factor: Any, d: int, x: Any) -> None:
 
 
 def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
-    losses, facts = state
-    loss = (facts[3] - (x[0] + facts[2] * len(items))) / facts[4]
+    losses, constants = state
+    loss = (constants[MIDDLE] - (x[0] + constants[OFFSET] * len(items))) / constants[HALF]
     for i in range(len(note)):
         losses[i] += loss * note[i]

@@ -11,7 +11,7 @@ from semibandits._util.identity_cache import IdentityCache
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.kernel import sqrt
 from semibandits.oracle import all_solutions, compiled_oracle
-from semibandits.policies.solution.aescb import approximate, exploration
+from semibandits.policies.solution.aescb import FACTOR, OFFSET, approximate, exploration
 from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels
 from semibandits.policies.solution.listing import MOST_SOLUTIONS, listing, write_solution
 from semibandits.types import FeasibleSet, Game, Solver, TradeOffs, Weights, up_to_date
@@ -32,8 +32,8 @@ class Observed(NamedTuple):
 
     counts: Weights
     sums: Weights
-    facts: Weights
-    """[offset, c K, L max(1, ln K)²]"""
+    constants: Weights
+    """OFFSET, FACTOR = c K, MARGIN = L max(1, ln K)²."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,6 +69,10 @@ class ESCB(CompiledPolicy):
     10
     """
 
+    needs = "independent items; at most 10,000 solutions, or top-k, or paths of an acyclic graph"
+    guarantee = "O(L log²K log n / Δ), as others state it of Combes et al. 2015 and Degenne and Perchet 2016"
+    use = "independent items with a proof, no randomness; c=0 in practice, which has less regret than KLUCB"
+
     method: Method = "auto"
     c: float = 4.0
     steps: int = 1_000
@@ -88,8 +92,8 @@ class ESCB(CompiledPolicy):
     def start(self, game: Game, feasible: FeasibleSet) -> Observed:
         size = float(game.max_size)
         margin = game.n_items * max(1.0, math.log(max(size, 1.0))) ** 2
-        facts = np.array([game.offset, self.c * size, margin])
-        return Observed(np.zeros(game.n_items), np.zeros(game.n_items), facts)
+        constants = np.array([game.offset, self.c * size, margin])
+        return Observed(np.zeros(game.n_items), np.zeros(game.n_items), constants)
 
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         found = self._approximates(feasible)
@@ -134,14 +138,14 @@ def _few(feasible: FeasibleSet) -> bool:
 
 
 def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    counts, sums, facts = state
+    counts, sums, constants = state
     members, starts = data
-    values, gains = work[2], work[0]
+    gains, _, values = work
     for item in range(len(counts)):
         count = max(counts[item], 1.0)
-        values[item] = (sums[item] / count if counts[item] > 0.0 else 1.0) + facts[0]
+        values[item] = (sums[item] / count if counts[item] > 0.0 else 1.0) + constants[OFFSET]
         gains[item] = 1.0 / count
-    half = 0.5 * exploration(round, facts[1])
+    half = 0.5 * exploration(round, constants[FACTOR])
     best = 0.0
     which = 0
     for j in range(len(starts) - 1):

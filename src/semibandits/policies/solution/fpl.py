@@ -16,6 +16,7 @@ from semibandits.rng import below
 from semibandits.types import FeasibleSet, Game, Scalar, Weights
 
 MOST_REDRAWS = 2**53
+ETA, M, WORTH, SHIFT, LARGEST = range(5)
 
 
 class FPLState(NamedTuple):
@@ -25,8 +26,8 @@ class FPLState(NamedTuple):
     """L̂, the sums of the estimated losses 1 - x."""
     rounds: NDArray[np.int64]
     """One number: the rounds of which feedback came."""
-    facts: Weights
-    """η, M, what x = 1 is worth, what is taken from every perturbation, and the largest weight of the oracle."""
+    constants: Weights
+    """ETA, M, what x = 1 is WORTH, the SHIFT taken from every perturbation, and the LARGEST weight of the oracle."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +55,10 @@ class FPL(CompiledPolicy):
     >>> FPL().needs_horizon, FPL(eta=0.01).needs_horizon
     (True, False)
     """
+
+    needs = "the horizon, or eta"
+    guarantee = "at most 3 K sqrt(2 L n (log(L/K) + 1)), whatever the losses (Neu and Bartók 2016)"
+    use = "losses chosen by an adversary, on any set with an oracle"
 
     eta: float | None = None
     most: int | None = None
@@ -87,27 +92,29 @@ class FPL(CompiledPolicy):
         else:
             raise BadArgument(f"{self!r} needs to know the horizon{self.instead_of_horizon}")
         most = float(self.most or min(max(1.0, math.ceil(1.0 / (2.0 * math.e * size * eta))), MOST_REDRAWS))
-        facts = np.array([eta, most, 1.0 + game.offset, shift, math.inf if game.signed else 0.0])
-        return FPLState(np.zeros(n_items), np.zeros(1, dtype=np.int64), facts)
+        constants = np.array([eta, most, 1.0 + game.offset, shift, math.inf if game.signed else 0.0])
+        return FPLState(np.zeros(n_items), np.zeros(1, dtype=np.int64), constants)
 
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         return PolicyKernels(_choose, _learn, note="chosen", score=_score, integers=feasible.max_size, solves=True)
 
 
 def _score(state: Any, round: int, key: Scalar, item: Scalar, data: Any) -> Scalar:
-    losses, rounds, facts = state
-    perturbed = exponential(key, item) - facts[3] - facts[0] * (losses[item] - facts[2] * rounds[0])
-    return where(perturbed < facts[4], perturbed, facts[4])
+    losses, rounds, constants = state
+    estimate = losses[item] - constants[WORTH] * rounds[0]
+    perturbed = exponential(key, item) - constants[SHIFT] - constants[ETA] * estimate
+    return where(perturbed < constants[LARGEST], perturbed, constants[LARGEST])
 
 
 def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> int:
     """The note holds K of every item, negative for the first one, with whose feedback the round will be counted."""
-    weights, again = work[2], work[1]
+    _, _, constants = state
+    _, again, weights = work[:3]
     score_items(state, weights, round, key, data)
     size: int = best_of(weights, out, work)
     for i in range(size):
         note[i] = 0.0
-    most = state[2][1]
+    most = constants[M]
     redraws = 0
     waiting = size
     while waiting > 0 and redraws < most:

@@ -24,6 +24,7 @@ from semibandits.types import FeasibleSet, FeedbackKind, Game, Weights
 
 MOST_ITEMS = 2_000
 """A matrix of so many rows and columns is copied whenever something is learned."""
+OFFSET, R, SPREAD, BASE = range(4)
 
 
 def ridge(lam: Any) -> float:
@@ -48,8 +49,8 @@ class Ridge(NamedTuple):
     inverse: NDArray[np.float64]
     growth: Weights
     """One number: ln(det V / det lam I)."""
-    facts: Weights
-    """The game's offset, and R, spread and base of `width`."""
+    constants: Weights
+    """The game's OFFSET, and R, SPREAD and BASE of `width`."""
 
 
 class FullBandit(CompiledPolicy):
@@ -73,8 +74,8 @@ class FullBandit(CompiledPolicy):
 
     def start(self, game: Game, feasible: FeasibleSet) -> Ridge:
         self.check(feasible)
-        facts = np.array([game.offset, *self.width(game)])
-        return Ridge(np.full(game.n_items, 0.5), np.eye(game.n_items) / self.lam, np.zeros(1), facts)
+        constants = np.array([game.offset, *self.width(game)])
+        return Ridge(np.full(game.n_items, 0.5), np.eye(game.n_items) / self.lam, np.zeros(1), constants)
 
     def estimates(self, state: Ridge) -> Weights:
         """θ̂: what solutions cannot tell apart is shared out evenly."""
@@ -82,9 +83,9 @@ class FullBandit(CompiledPolicy):
 
 
 def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    theta, inverse, growth, facts = state
+    theta, inverse, growth, constants = state
     members, starts = data
-    width = facts[1] * sqrt(growth[0] + facts[2]) + facts[3]
+    width = constants[R] * sqrt(growth[0] + constants[SPREAD]) + constants[BASE]
     best = 0
     highest = 0.0
     for j in range(len(starts) - 1):
@@ -92,7 +93,7 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
         square = 0.0
         for a in range(starts[j], starts[j + 1]):
             item = members[a]
-            worth += theta[item] + facts[0]
+            worth += theta[item] + constants[OFFSET]
             with_others = 0.0
             for b in range(starts[j], a):
                 with_others += inverse[item, members[b]]
@@ -106,7 +107,7 @@ def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, wo
 
 def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
     theta, inverse, growth, _ = state
-    u = work[0]
+    u, _, _ = work
     for i in range(len(theta)):
         u[i] = 0.0
         for k in range(len(items)):

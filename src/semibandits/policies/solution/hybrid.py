@@ -1,5 +1,6 @@
 """HYBRID: one policy for weights that are random and for weights chosen by an adversary (Zimmert, Luo and Wei 2019)."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from semibandits._util import checks
 from semibandits.errors import BadArgument
 from semibandits.kernel import sqrt
 from semibandits.policies.solution import polytope
-from semibandits.policies.solution.from_hull import FromHull
+from semibandits.policies.solution.from_hull import BY_QUOTAS, LISTED, Draws, FromHull
+from semibandits.policies.solution.listing import FEW
 from semibandits.policies.solution.losses import loss_scale, same_size
-from semibandits.policies.solution.quota_projection import hybrid_in_group, hybrid_slope, quotas_of, settle
-from semibandits.policies.solution.sampling import chance, systematic, told
-from semibandits.types import FeasibleSet, Game, Items, Note, State, Weights
+from semibandits.policies.solution.quota_projection import EXACT, hybrid_in_group, hybrid_slope, quotas_of, settle
+from semibandits.types import FeasibleSet, Game, Weights
+
+GAMMA, AT_ZERO, SLOPE = range(3)
 
 
 class HybridState(NamedTuple):
@@ -23,8 +26,8 @@ class HybridState(NamedTuple):
 
     losses: Weights
     """L̂, the sums of the estimated losses."""
-    facts: Weights
-    """γ, and the loss of x: ℓ = facts[1] - facts[2] x."""
+    constants: Weights
+    """GAMMA, and the loss of x: ℓ = AT_ZERO - SLOPE x."""
     multipliers: Weights
     """Where to begin the search for each group's multiplier; empty where all solutions are listed."""
 
@@ -52,6 +55,10 @@ class HYBRID(FromHull):
     all items, which matters only where sizes differ, comes with it, in parts if it does.
     """
 
+    needs = f"top-k, a partition matroid, or {FEW}"
+    guarantee = "O(Σ log n / Δ_e) in random worlds and O(sqrt(K L n)) in any, on top-k (Zimmert, Luo and Wei 2019)"
+    use = "where you do not know whether the world is random or against you; no horizon needed"
+
     gamma: float | None = None
 
     by_item: ClassVar[tuple[str, ...]] = ("losses",)
@@ -72,18 +79,8 @@ class HYBRID(FromHull):
         multipliers = np.zeros(0 if quotas is None else quotas.sizes.size)
         return HybridState(np.zeros(game.n_items), np.array([gamma, loss.at_zero, loss.slope]), multipliers)
 
-    @property
-    def texts(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        return _choose, _learn
-
-    def mean(self, state: State, hull: polytope.Hull, round: int) -> tuple[Weights, Weights]:
-        return polytope.minimum(hull, state.losses / math.sqrt(round), polytope.hybrid(float(state.facts[0])))
-
-    def learned(self, state: State, hull: polytope.Hull, items: Items, x: Weights, note: Note) -> State:
-        _, at_zero, slope = state.facts
-        losses = state.losses - (note[:, 1].sum() if items.size else 1.0)
-        losses[items] += (at_zero - slope * x + 1.0) / note[:, 0]
-        return state._replace(losses=losses)
+    def functions(self, listed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        return _kernel_functions(*((_lead_listed, LISTED) if listed else (_lead_by_quotas, BY_QUOTAS)))
 
 
 def tuned_gamma(n_items: int, size: int) -> float:
@@ -97,32 +94,50 @@ def tuned_gamma(n_items: int, size: int) -> float:
     return min(1.0, 1.0 / math.sqrt(math.log(n_items / (n_items - size))))
 
 
-def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    losses, facts, multipliers = state
-    members, starts, _, sizes, quota = data
-    x = work[2]
-    rate = 1.0 / sqrt(float(round))
+@functools.lru_cache
+def _kernel_functions(lead: Callable[..., Any], draws: Draws) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`lead(state, root, data, work)` writes argmin <x, L̂> + root · Ψ(x) to the last of `work`."""
+    draw, chance, told = draws
+
+    def choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
+        _, _, x = work
+        lead(state, sqrt(float(round)), data, work)
+        return draw(x, out, note, key, data, work)
+
+    def learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
+        losses, constants, multipliers = state
+        if len(note) == 0 and len(items) > 0:
+            return
+        rate = 1.0 / sqrt(float(round))
+        share = told(items, note, data)
+        for item in range(len(losses)):
+            losses[item] -= share
+        for i in range(len(items)):
+            item = items[i]
+            p = chance(note, i, item, data)
+            g = data.group[item] if len(multipliers) > 0 else -1
+            if g >= 0 and p > 0.0 and 1.0 - p > 1e-10:
+                multipliers[g] = hybrid_slope(1.0 / sqrt(p) - 1.0, constants[GAMMA]) - losses[item] * rate
+            loss = constants[AT_ZERO] - constants[SLOPE] * x[i]
+            losses[item] += (loss + 1.0) / p
+
+    return choose, learn
+
+
+def _lead_by_quotas(state: Any, root: Any, data: Any, work: Any) -> None:
+    losses, constants, multipliers = state
+    members, starts, group, sizes, quota = data
+    numbers, _, x = work
+    rate = 1.0 / root
     for item in range(len(x)):
         x[item] = losses[item] * rate
-    settle(x, data)
+    settle(x, group)
     for g in range(len(sizes)):
         begin, end = starts[g], starts[g + 1]
-        hybrid_in_group(x, x, members, begin, end, sizes[g], quota[0], facts[0], multipliers[g], work[0])
-    return systematic(x, out, note, data, key, work[0], work[1])
+        hybrid_in_group(x, x, members, begin, end, sizes[g], quota[EXACT], constants[GAMMA], multipliers[g], numbers)
 
 
-def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
-    losses, facts, multipliers = state
-    if len(note) == 0 and len(items) > 0:
-        return
-    rate = 1.0 / sqrt(float(round))
-    share = told(items, note, data)
-    for item in range(len(losses)):
-        losses[item] -= share
-    for i in range(len(items)):
-        p = chance(note, i, items[i], data)
-        g = data[2][items[i]]
-        if g >= 0 and p > 0.0 and 1.0 - p > 1e-10:
-            multipliers[g] = hybrid_slope(1.0 / sqrt(p) - 1.0, facts[0]) - losses[items[i]] * rate
-        loss = facts[1] - facts[2] * x[i]
-        losses[items[i]] += (loss + 1.0) / p
+def _lead_listed(state: HybridState, root: Any, data: polytope.Hull, work: Any) -> None:
+    weights, _, x = work
+    rule = polytope.hybrid(float(state.constants[GAMMA]))
+    weights[:], x[:] = polytope.minimum(data, state.losses / root, rule)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from semibandits._util.checks import check_not_negative
 from semibandits.policies.solution.full_bandit import FullBandit, ridge
+from semibandits.policies.solution.listing import FEW
 from semibandits.types import Game
 
 
@@ -17,6 +18,10 @@ class LinUCB(FullBandit):
     For this use nothing is proved; alpha = 1 is a start, as standard deviations of sums of a few weights in [0, 1] are
     about that. It looks at every solution in every round: small sets only.
     """
+
+    needs = f"{FEW}; the sum alone"
+    guarantee = "none for this use"
+    use = "the same in practice: alpha near sqrt(K) / 2 to sqrt(K)"
 
     alpha: float = 1.0
     lam: float = 1.0

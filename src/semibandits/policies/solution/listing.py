@@ -10,6 +10,8 @@ from semibandits.oracle import all_solutions
 from semibandits.types import FeasibleSet, Items
 
 MOST_SOLUTIONS = 10_000
+FEW = f"a set of at most {MOST_SOLUTIONS:,} solutions"
+"""What policies need that use this list."""
 
 
 class Listing(NamedTuple):
@@ -57,7 +59,7 @@ def listing(feasible: FeasibleSet, who: str, instead: str) -> Listing:
 
 
 def write_solution(which: int, members: Any, starts: Any, out: Any) -> Any:
-    """Text for the compiler: a solution of the listing, written to `out`; returns its size."""
+    """A kernel function: a solution of the listing, written to `out`; returns its size."""
     begin = starts[which]
     for at in range(begin, starts[which + 1]):
         out[at - begin] = members[at]

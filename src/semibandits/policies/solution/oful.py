@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from semibandits._util.checks import check_fraction, check_not_negative
 from semibandits.policies.solution.full_bandit import FullBandit, ridge
+from semibandits.policies.solution.listing import FEW
 from semibandits.types import Game
 
 
@@ -23,6 +24,10 @@ class OFUL(FullBandit):
     The regret is of order L K sqrt(n) up to logarithms. It looks at every solution in every round: small sets only. The
     width follows from the authors' Theorem 1 as Wen et al. 2015 quote it; the paper itself could not be read.
     """
+
+    needs = f"{FEW}; the sum alone"
+    guarantee = "O(L K sqrt(n)) up to logarithms (Abbasi-Yadkori et al. 2011)"
+    use = "only what a solution is worth as a whole can be seen; to have a proof"
 
     lam: float = 1.0
     delta: float = 0.01

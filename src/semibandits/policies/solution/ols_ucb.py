@@ -11,7 +11,7 @@ from semibandits._util.checks import Begin, check_covariance, check_init, check_
 from semibandits.errors import BadArgument
 from semibandits.kernel import log, sqrt
 from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels
-from semibandits.policies.solution.listing import MOST_SOLUTIONS, listing, write_solution
+from semibandits.policies.solution.listing import FEW, MOST_SOLUTIONS, listing, write_solution
 from semibandits.types import FeasibleSet, Game, Weights
 
 LARGEST = 0.25
@@ -20,6 +20,7 @@ INSTEAD = (
     f"OLSUCB plays on sets of at most {MOST_SOLUTIONS:,} solutions; "
     "CombUCB1 and KLUCB need nothing but the set's oracle, and hold for dependent items"
 )
+OFFSET, FACTOR, LAST, LAM, WIDTH = range(5)
 
 
 class Pairs(NamedTuple):
@@ -32,8 +33,8 @@ class Pairs(NamedTuple):
     """The sum of item i's x over the rounds in which i and j were seen. Empty where the covariance is known."""
     products: Weights
     """The sum of the products of both x over these rounds. Empty where the covariance is known."""
-    facts: Weights
-    """[offset, K + 2, K/2 log(1 + e/lam), lam, width]"""
+    constants: Weights
+    """OFFSET, FACTOR = K + 2, LAST = K/2 log(1 + e/lam), LAM, WIDTH."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +72,10 @@ class OLSUCB(CompiledPolicy):
     array([0, 1])
     """
 
+    needs = f"{FEW}; the covariance, or estimated"
+    guarantee = "between ESCB's and CombUCB1's by the correlation, as others state it; none where it is estimated"
+    use = "items whose covariance is known"
+
     covariance: ArrayLike | None = None
     lam: float = 0.1
     width: float = 2.0
@@ -97,8 +102,8 @@ class OLSUCB(CompiledPolicy):
         n, k = game.n_items, game.max_size
         last = 0.5 * k * math.log(1.0 + math.e / self.lam)
         estimated = (n, n) if self.covariance is None else (0, 0)
-        facts = np.array([game.offset, k + 2.0, last, self.lam, self.width])
-        return Pairs(np.zeros(n), np.zeros((n, n)), np.zeros(estimated), np.zeros(estimated), facts)
+        constants = np.array([game.offset, k + 2.0, last, self.lam, self.width])
+        return Pairs(np.zeros(n), np.zeros((n, n)), np.zeros(estimated), np.zeros(estimated), constants)
 
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         solutions = listing(feasible, "OLSUCB", INSTEAD)
@@ -129,21 +134,21 @@ def _checked(given: Any) -> tuple[tuple[float, ...], ...]:
 
 def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
     """First what every two items add to the variance, then the solutions."""
-    sums, together, _, _, facts = state
+    sums, together, _, _, constants = state
     members, starts, known = data
-    values, shares = work[2], work[0]
+    shares, _, values = work
     n = len(sums)
     log_t = log(round)
     for i in range(n):
         own = max(together[i, i], 1.0)
-        values[i] = (sums[i] / own if together[i, i] > 0.0 else 1.0) + facts[0]
-        shares[i * n + i] = (1.0 + facts[3]) * covariance(state, known, i, i, log_t) / own
+        values[i] = (sums[i] / own if together[i, i] > 0.0 else 1.0) + constants[OFFSET]
+        shares[i * n + i] = (1.0 + constants[LAM]) * covariance(state, known, i, i, log_t) / own
         for j in range(i):
             share = 0.0
             if together[i, j] > 0.0:
                 share = 2.0 * covariance(state, known, i, j, log_t) * together[i, j] / (own * together[j, j])
             shares[i * n + j] = share
-    twice = 2.0 * (log_t + facts[1] * log(max(log_t, 1.0)) + facts[2])
+    twice = 2.0 * (log_t + constants[FACTOR] * log(max(log_t, 1.0)) + constants[LAST])
     best = 0.0
     which = 0
     for s in range(len(starts) - 1):
@@ -165,12 +170,12 @@ def covariance(state: Any, known: Any, i: int, j: int, log_t: float) -> Any:
     """Γ_ij, known or estimated."""
     if len(known) > 0:
         return known[i, j]
-    _, together, firsts, products, facts = state
+    _, together, firsts, products, constants = state
     count = together[i, j]
     if count < 2.0:
         return LARGEST
     estimate = (products[i, j] - firsts[i, j] * firsts[j, i] / count) / (count - 1.0)
-    return min(estimate + sqrt(facts[4] * log_t / count), LARGEST)
+    return min(estimate + sqrt(constants[WIDTH] * log_t / count), LARGEST)
 
 
 def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:

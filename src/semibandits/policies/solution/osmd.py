@@ -1,5 +1,6 @@
 """Online stochastic mirror descent, for losses chosen by an adversary (Audibert, Bubeck and Lugosi 2014)."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from semibandits._util import checks
 from semibandits._util.checks import check_choice
 from semibandits.kernel import ln, sqrt
 from semibandits.policies.solution import polytope
-from semibandits.policies.solution.from_hull import FromHull
+from semibandits.policies.solution.from_hull import BY_QUOTAS, CHANCE, LISTED, Draws, FromHull
+from semibandits.policies.solution.listing import FEW
 from semibandits.policies.solution.losses import loss_scale, same_size
 from semibandits.policies.solution.quota_projection import (
+    EXACT,
     entropy_in_group,
     even_point,
     fits,
@@ -22,10 +25,11 @@ from semibandits.policies.solution.quota_projection import (
     quotas_of,
     settle,
 )
-from semibandits.policies.solution.sampling import chance, systematic, told
-from semibandits.types import FeasibleSet, Game, Items, Note, State, Weights
+from semibandits.policies.solution.sampling import chance
+from semibandits.types import FeasibleSet, Game, Weights
 
 Regulariser: TypeAlias = Literal["entropy", "inf"]
+ETA, AT_ZERO, SLOPE, LOWEST, INF = range(5)
 
 
 class OSMDState(NamedTuple):
@@ -35,8 +39,8 @@ class OSMDState(NamedTuple):
     """x, in the convex hull of the solutions."""
     weights: Weights
     """Where all solutions are listed: x as a mean of them. Empty elsewhere."""
-    facts: Weights
-    """η, the loss of x, ℓ = facts[1] - facts[2] x, the lowest loss, and 1 for INF, 0 for the entropy."""
+    constants: Weights
+    """ETA, the loss of x, ℓ = AT_ZERO - SLOPE x, the LOWEST loss, and for INF 1, for the entropy 0."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,6 +73,10 @@ class OSMD(FromHull):
     (True, False)
     """
 
+    needs = f"top-k, a partition matroid, or {FEW}; the horizon, or eta"
+    guarantee = "at most sqrt(2 K L n log(L/K)), or 2 sqrt(2 K L n) with 'inf', whatever the losses"
+    use = "losses chosen by an adversary"
+
     regulariser: Regulariser = "entropy"
     eta: float | None = None
 
@@ -90,7 +98,7 @@ class OSMD(FromHull):
             point, weights = even_point(grouped(quotas)), np.zeros(0)
         else:
             hull = self.hull(feasible)
-            weights, point = polytope.minimum(hull, np.zeros(game.n_items), self._rule)
+            weights, point = polytope.minimum(hull, np.zeros(game.n_items), _rule(self.regulariser == "inf"))
         loss = loss_scale(game, feasible)
         return OSMDState(
             point, weights, np.array([self._rate(game, feasible), *loss, loss.lowest, self.regulariser == "inf"])
@@ -105,73 +113,102 @@ class OSMD(FromHull):
         distance = math.log(many / few) + (not same_size(feasible))
         return math.sqrt(2.0 * few * distance / (n * many))
 
-    @property
-    def _rule(self) -> polytope.Rule:
-        return polytope.ENTROPY if self.regulariser == "entropy" else polytope.INF
-
-    @property
-    def texts(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        return _choose, _learn
-
-    def mean(self, state: State, hull: polytope.Hull, round: int) -> tuple[Weights, Weights]:
-        x = state.point
-        if hull.is_whole(x, state.weights):
-            return state.weights, x
-        return polytope.minimum(hull, -self._rule.slope(x, 1.0 - x), self._rule)
-
-    def learned(self, state: State, hull: polytope.Hull, items: Items, x: Weights, note: Note) -> State:
-        eta, at_zero, slope, lowest, _ = state.facts
-        losses = np.full(state.point.size, lowest * (note[:, 1].sum() if items.size else 1.0))
-        losses[items] += (at_zero - slope * x - lowest) / note[:, 0]
-        goal = eta * losses - self._rule.slope(state.point, 1.0 - state.point)
-        mean, point = polytope.minimum(hull, goal, self._rule)
-        return state._replace(point=point, weights=mean)
+    def functions(self, listed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        if listed:
+            return _kernel_functions(_near_listed, _descend_listed, LISTED)
+        return _kernel_functions(_near_by_quotas, _descend_by_quotas, BY_QUOTAS)
 
 
-def _choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
-    point, _, facts = state
-    members, starts, _, sizes, quota = data
-    x = work[2]
+@functools.lru_cache
+def _kernel_functions(
+    near: Callable[..., Any], descend: Callable[..., Any], draws: Draws
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`near(state, data, work)` writes the nearest point of the hull, in D_F, to the last of `work`.
+
+    `descend(state, items, x, note, share, data, work)` moves the point to argmin η <x, ℓ̂> + D_F(x, point), where ℓ̂ is
+    `excess` / chance for the items, and `share` of the lowest loss more for all there are.
+    """
+    draw, _, told = draws
+
+    def choose(state: Any, out: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> Any:
+        _, _, x = work
+        near(state, data, work)
+        return draw(x, out, note, key, data, work)
+
+    def learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
+        if len(note) > 0 or len(items) == 0:
+            descend(state, items, x, note, told(items, note, data), data, work)
+
+    return choose, learn
+
+
+def excess(x: Any, constants: Any) -> Any:
+    """The loss of x over the lowest."""
+    return (constants[AT_ZERO] - constants[SLOPE] * x) - constants[LOWEST]
+
+
+def _near_by_quotas(state: Any, data: Any, work: Any) -> None:
+    point, _, constants = state
+    members, starts, group, sizes, quota = data
+    numbers, _, x = work
     for item in range(len(x)):
         x[item] = point[item]
-    settle(x, data)
+    settle(x, group)
     for g in range(len(sizes)):
         begin, end = starts[g], starts[g + 1]
-        if not fits(x, members, begin, end, sizes[g], quota[0]):
+        if not fits(x, members, begin, end, sizes[g], quota[EXACT]):
             for i in range(begin, end):
-                x[members[i]] = downhill(x[members[i]], facts)
-            project(x, x, members, begin, end, sizes[g], quota[0], work[0], facts)
-    return systematic(x, out, note, data, key, work[0], work[1])
+                x[members[i]] = downhill(x[members[i]], constants)
+            project(x, x, members, begin, end, sizes[g], quota[EXACT], numbers, constants)
 
 
-def _learn(state: Any, items: Any, x: Any, note: Any, round: int, key: Any, data: Any, work: Any) -> None:
-    point, _, facts = state
-    members, starts, _, sizes, quota = data
-    if len(note) == 0 and len(items) > 0:
-        return
-    slope = work[2]
-    shift = facts[0] * facts[3] * told(items, note, data)
+def _descend_by_quotas(state: Any, items: Any, x: Any, note: Any, share: Any, data: Any, work: Any) -> None:
+    point, _, constants = state
+    members, starts, group, sizes, quota = data
+    numbers, _, slope = work
+    eta = constants[ETA]
+    shift = eta * constants[LOWEST] * share
     for i in range(len(members)):
-        slope[members[i]] = shift + downhill(point[members[i]], facts)
-    add_losses(slope, items, x, note, data, facts)
+        slope[members[i]] = shift + downhill(point[members[i]], constants)
+    for i in range(len(items)):
+        item = items[i]
+        if group[item] >= 0:
+            slope[item] += eta * excess(x[i], constants) / chance(note, i, item, data)
     for g in range(len(sizes)):
-        project(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[0], work[0], facts)
+        project(slope, point, members, starts[g], starts[g + 1], sizes[g], quota[EXACT], numbers, constants)
 
 
-def downhill(x: Any, facts: Any) -> Any:
+def downhill(x: Any, constants: Any) -> Any:
     """-F' of one item."""
-    return 1.0 / sqrt(x) if facts[4] == 1.0 else -ln(x)
+    return 1.0 / sqrt(x) if constants[INF] == 1.0 else -ln(x)
 
 
-def project(c: Any, x: Any, members: Any, begin: int, end: int, k: int, exact: int, room: Any, facts: Any) -> None:
-    if facts[4] == 1.0:
+def project(c: Any, x: Any, members: Any, begin: int, end: int, k: int, exact: int, room: Any, constants: Any) -> None:
+    if constants[INF] == 1.0:
         inf_in_group(c, x, members, begin, end, k, exact, room)
     else:
         entropy_in_group(c, x, members, begin, end, k, exact, room)
 
 
-def add_losses(slope: Any, items: Any, x: Any, note: Any, data: Any, facts: Any) -> None:
-    for i in range(len(items)):
-        if data[2][items[i]] >= 0:
-            loss = (facts[1] - facts[2] * x[i]) - facts[3]
-            slope[items[i]] += facts[0] * loss / chance(note, i, items[i], data)
+def _rule(inf: bool) -> polytope.Rule:
+    return polytope.INF if inf else polytope.ENTROPY
+
+
+def _near_listed(state: OSMDState, data: polytope.Hull, work: Any) -> None:
+    weights, _, x = work
+    if data.is_whole(state.point, state.weights):
+        weights[:], x[:] = state.weights, state.point
+    else:
+        rule = _rule(state.constants[INF] == 1.0)
+        weights[:], x[:] = polytope.minimum(data, -rule.slope(state.point, 1.0 - state.point), rule)
+
+
+def _descend_listed(
+    state: OSMDState, items: Any, x: Any, note: Any, share: Any, data: polytope.Hull, work: Any
+) -> None:
+    point, weights, constants = state
+    _, _, losses = work
+    rule = _rule(constants[INF] == 1.0)
+    losses[:] = constants[LOWEST] * share
+    losses[items] += excess(x, constants) / note[:, CHANCE]
+    weights[:], point[:] = polytope.minimum(data, constants[ETA] * losses - rule.slope(point, 1.0 - point), rule)

@@ -1,6 +1,6 @@
-"""The best point of the convex hull of a set of quotas, group by group, for three regularisers: text for the compiler.
+"""The best point of the convex hull of a set of quotas, group by group, for three regularisers: kernel functions.
 
-Within a group of n items, of which solutions contain k (or at most k), each text writes the point x in [0, 1]^n that
+Within a group of n items, of which solutions contain k (or at most k), each writes the point x in [0, 1]^n that
 minimises a linear function plus a regulariser, under the one condition that x adds up to k (or at most). So
 x_i = f(c_i + λ) for one multiplier λ, found by a search on a line: finite for the entropy, Newton's within a bracket
 for the others. The brackets come from the k-th and next smallest of the c, relative to which all is worked out, so
@@ -24,17 +24,18 @@ FLATTEST, STEEPEST = 1e75, 1e-300
 STEPS = 200
 """Far more than Newton's method ever takes; bisection alone would be done."""
 TOGETHER = 20
+EXACT, MOST = range(2)
 
 
 class Groups(NamedTuple):
-    """Quotas as the texts read them. Items of group g are members[starts[g] : starts[g + 1]], ascending."""
+    """Quotas as the kernel functions read them. Items of group g are members[starts[g] : starts[g + 1]], ascending."""
 
     members: Items
     starts: Items
     group: Items
     sizes: Items
-    facts: Items
-    """Whether the sizes are exact, and how many items a solution has at most."""
+    constants: Items
+    """EXACT, MOST: whether the sizes are exact, and how many items a solution has at most."""
 
 
 def quotas_of(feasible: FeasibleSet) -> Quotas | None:
@@ -58,7 +59,7 @@ def grouped(quotas: Quotas) -> Groups:
 
 
 def room(data: Groups) -> int:
-    """How many numbers the texts need to work with."""
+    """How many numbers the kernel functions need to work with."""
     return 4 * data.group.size
 
 
@@ -71,9 +72,8 @@ def even_point(data: Arrays) -> Any:
     return point
 
 
-def settle(x: Any, data: Arrays) -> None:
+def settle(x: Any, group: Any) -> None:
     """The items that are in no solution, and those that are in all."""
-    group = data[2]
     for item in range(len(group)):
         if group[item] == NEVER:
             x[item] = 0.0

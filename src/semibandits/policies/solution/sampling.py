@@ -1,4 +1,4 @@
-"""To draw a solution that has each item with a given chance, and to remember these chances: text for the compiler.
+"""To draw a solution that has each item with a given chance, and to remember these chances: kernel functions.
 
 Where sizes are exact, the note of a decision holds the chance of each chosen item. Otherwise it holds the chances of
 all items, negative for those that were not chosen: so it tells also how many were.
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from semibandits.policies.solution.quota_projection import EXACT, MOST
 from semibandits.rng import uniform
-from semibandits.types import ALWAYS, Items, Weights
+from semibandits.types import ALWAYS, Weights
 
 
 def systematic(x: Any, out: Any, note: Any, data: Any, key: Any, numbers: Any, counts: Any) -> Any:
@@ -20,7 +21,7 @@ def systematic(x: Any, out: Any, note: Any, data: Any, key: Any, numbers: Any, c
 
     `numbers` has room for two numbers of each group, `counts` for one.
     """
-    group, sizes, facts = data[2], data[3], data[4]
+    _, _, group, sizes, constants = data
     groups = len(sizes)
     for g in range(groups):
         numbers[2 * g] = 0.0
@@ -39,12 +40,12 @@ def systematic(x: Any, out: Any, note: Any, data: Any, key: Any, numbers: Any, c
         if chosen:
             out[size] = item
             size += 1
-    if facts[0] == 1:
+    if constants[EXACT] == 1:
         for g in range(groups):
             while counts[g] < sizes[g]:  # rounding: once in 10^15 rounds, perhaps
                 size = add_likeliest(x, out, size, group, g)
                 counts[g] += 1
-    if facts[0] == 1:
+    if constants[EXACT] == 1:
         for i in range(size):
             note[i] = x[out[i]]
     else:
@@ -74,16 +75,16 @@ def add_likeliest(x: Any, out: Any, size: int, group: Any, g: int) -> Any:
 
 def chance(note: Any, place: int, item: Any, data: Any) -> Any:
     """What the chance of this item was, which is at this place among those told of."""
-    by_item = data[4][0] == 0 and len(note) == len(data[2])
+    by_item = data.constants[EXACT] == 0 and len(note) == len(data.group)
     return note[item] if by_item else note[place]
 
 
 def told(items: Any, note: Any, data: Any) -> Any:
     """The share of a decision's items that are told of at once."""
-    whole = data[4][1]
-    if data[4][0] == 0:
-        whole = len(data[2])  # a note that was cut: all items were chosen
-        if len(note) == len(data[2]):
+    whole = data.constants[MOST]
+    if data.constants[EXACT] == 0:
+        whole = len(data.group)  # a note that was cut: all items were chosen
+        if len(note) == len(data.group):
             whole = 0
             for item in range(len(note)):
                 whole += note[item] > 0.0
@@ -95,8 +96,3 @@ def one_of(weights: Weights, key: int) -> int:
     ends = np.cumsum(weights)
     at = int(np.searchsorted(ends, uniform(key, 0) * ends[-1], side="right"))
     return at if at < ends.size and weights[at] > 0.0 else int(np.argmax(weights))
-
-
-def chances_noted(x: Weights, items: Items) -> Weights:
-    """A note with a row for each chosen item: its chance, and what share of the decision it is."""
-    return np.stack((x[items], np.full(items.size, 1.0 / max(items.size, 1))), axis=1)

@@ -1,4 +1,4 @@
-"""The text that greedy oracles share: items in the order of their weights, as far as the oracle wants to read it.
+"""The order that greedy oracles share: items in the order of their weights, as far as the oracle wants to read it.
 
 The order is by weight, descending, and of tied items by number, so that it does not depend on what was asked before.
 An oracle that is asked again and again with weights that change little keeps the whole order, and insertion repairs it
@@ -87,21 +87,21 @@ def sort_some(begin: int, end: int, n: int, numbers: Any, integers: Any) -> int:
     return end
 
 
-def mark(item: int, marks: int, integers: Any) -> None:
-    """Sets the item's bit; those of all items are in the `words(n_items)` numbers from this place on."""
-    integers[marks + (item >> 5)] |= 1 << (item & 31)
+def mark(item: int, marks: Any) -> None:
+    """Sets the item's bit; those of n items are in `words(n)` numbers."""
+    marks[item >> 5] |= 1 << (item & 31)
 
 
 def words(n_items: int) -> int:
     return (n_items + 31) // 32
 
 
-def write_marked(out: Any, n_items: int, marks: int, integers: Any) -> int:
+def write_marked(out: Any, marks: Any) -> int:
     """Writes the items that are marked, in ascending order, and takes the marks away; returns how many they are."""
     size = 0
-    for i in range(words(n_items)):
-        word = integers[marks + i]
-        integers[marks + i] = 0
+    for i in range(len(marks)):
+        word = marks[i]
+        marks[i] = 0
         while word != 0:
             out[size] = 32 * i + as_index(lowest_bit(word))
             word &= word - 1

@@ -1,4 +1,4 @@
-"""Sorting in oracles: their texts may call nothing but other such texts."""
+"""Answers in ascending order: kernel functions that oracles share, since they can call no others."""
 
 from typing import Any
 
@@ -20,3 +20,13 @@ def sort_items(out: Any, size: int) -> None:
                 j -= gap
             out[j] = item
         gap //= 3
+
+
+def write_flagged(out: Any, flags: Any) -> int:
+    """Writes the items whose flag is above 0; returns how many they are."""
+    size = 0
+    for item in range(len(flags)):
+        if flags[item] > 0:
+            out[size] = item
+            size += 1
+    return size

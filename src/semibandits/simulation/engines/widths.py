@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from semibandits.kernel import LANES
-from semibandits.simulation.engines.base import form
+from semibandits.simulation.engines.compilable import form
 from semibandits.simulation.task import Task
 
 WIDE = int(LANES)

@@ -1,4 +1,4 @@
-"""Files that an experiment file names: its own folder has them, or one in that."""
+"""Relative paths of the files that an experiment file names: in its own folder, or in one in that."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from semibandits.errors import BadArgument
 EXPECTED = "an experiment names files of its own folder, or of one in that"
 
 
-def beside(folder: Path, name: str) -> Path:
+def path_inside(folder: Path, name: str) -> Path:
     """Where the file of this name is: below the folder, and not behind a link that leads out of it."""
     path = Path(name)
     if path.anchor or ".." in path.parts:

@@ -1,0 +1,74 @@
+"""Writes the tables of policies into choosing.md and policies.md, from what the policies say of themselves.
+
+    python docs/tables.py
+
+A table stands between two comments. What was measured stays as it is in choosing.md; of a new policy it is blank.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from semibandits.policies.catalogue import CATALOGUE
+from semibandits.types import IndexPolicy
+
+FOLDER = Path(__file__).parent
+BEGIN, END = "<!-- written by docs/tables.py -->\n\n", "\n<!-- end of the table -->\n"
+MEASURED = slice(3, 6)
+"""Columns of choosing.md that are no policy's own."""
+
+
+def choosing(old: str) -> str:
+    measured = {}
+    for line in old.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        measured[cells[0].strip("`")] = cells[MEASURED]
+    return table(
+        ("policy", "needs", "guarantee", "grid, ns", "top-k, ns", "live, µs", "when to use it"),
+        (
+            (f"`{one.name}`", one.needs, one.guarantee, *measured.get(one.name, ["", "", ""]), one.use)
+            for one in CATALOGUE
+        ),
+    )
+
+
+def policies(old: str) -> str:
+    kinds = (one.policy for one in CATALOGUE if issubclass(one.policy, IndexPolicy))
+    return table(
+        ("policy", "score of an item in round t, from T observations with mean ŵ"),
+        ((f"`{call(kind)}`", kind.formula) for kind in kinds),
+    )
+
+
+def call(kind: type[IndexPolicy]) -> str:
+    """The policy with its defaults; `init`, which many have, is told elsewhere."""
+    shown = [
+        name if one.default is one.empty else f"{name}={one.default!r}"
+        for name, one in inspect.signature(kind).parameters.items()
+        if name != "init"
+    ]
+    return f"{kind.__name__}({', '.join(shown)})"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    titles = list(head)
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("| --- ", "|---").replace("--- |", "---|")
+
+
+PAGES: dict[str, Callable[[str], str]] = {"choosing.md": choosing, "policies.md": policies}
+
+
+def page(name: str) -> str:
+    """The page as it should be."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    between = re.compile(f"{re.escape(BEGIN)}(.*){re.escape(END)}", re.DOTALL)
+    written, count = between.subn(lambda old: BEGIN + PAGES[name](old[1]) + END, text)
+    assert count == 1, f"{name} has no place for a table"
+    return written
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        (FOLDER / name).write_text(page(name), encoding="utf-8")
