@@ -161,3 +161,102 @@ def test_completion_offers_no_commands(own: Path) -> None:
         told = CliRunner().invoke(main, env=environment, prog_name="semibandits").output
         assert told == "file,x\n"
         own.with_name(name).unlink()
+
+
+# Policies of one's own, straight from flags
+
+CAREFUL = """
+import dataclasses
+
+import semibandits as sb
+
+
+@dataclasses.dataclass(frozen=True)
+class Careful(sb.policies.CombUCB1):
+    alpha: float = 0.25
+
+
+open("canary", "w").close()
+"""
+
+
+@pytest.fixture
+def careful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "careful.py").write_text(CAREFUL)
+    return tmp_path
+
+
+NAMED = ["compare", "k_path:n_items=4,k=2,gap=0.5", "--horizon", "9", "--runs", "2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "alpha"),
+    [
+        ("careful.py:Careful", 0.25),
+        ("./careful.py:Careful:alpha=0.5", 0.5),
+        ("careful.py:Careful(alpha=2)", 2.0),
+    ],
+)
+def test_compare_takes_a_class_of_ones_own(careful: Path, given: str, alpha: float) -> None:
+    result = invoke(*NAMED, "-p", given, "-p", "CombUCB1", "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("runs own code: careful.py (Careful)\n")
+    assert result.stderr.count("runs own code") == 1
+    (point,) = json.loads(result.stdout)["points"]
+    assert [one["policy"] for one in point["summary"]] == [
+        f"Careful(alpha={alpha}, init='paper')",
+        "CombUCB1(alpha=1.5, init='paper')",
+    ]
+
+
+def test_compare_plays_it_as_a_file_does(careful: Path) -> None:
+    text = 'horizon = 9\nruns = 2\n[problem]\nname = "k_path"\nn_items = 4\nk = 2\ngap = 0.5\n'
+    (careful / "it.toml").write_text(f'{text}[[policies]]\nclass = "careful.py:Careful"\nalpha = 0.5\n')
+    by_file = invoke("run", "it.toml", "--no-report", "--out", "out", "--json")
+    by_flag = invoke(*NAMED, "-p", "careful.py:Careful:alpha=0.5", "--json")
+    of_its_problem = invoke("compare", "it.toml", *NAMED[2:], "-p", "careful.py:Careful:alpha=0.5", "--json")
+    assert of_its_problem.stderr.count("runs own code") == 1
+    results = [json.loads(one.stdout)["points"][0]["summary"] for one in (by_file, by_flag, of_its_problem)]
+    assert results[0] == results[1] == results[2]
+
+
+def test_compare_writes_an_experiment_that_names_it(careful: Path) -> None:
+    done = invoke(*NAMED, "-p", "careful.py:Careful", "--no-report", "--out", "out")
+    assert done.exit_code == 0, done.output
+    assert 'class = "careful.py:Careful"' in (careful / "out" / "experiment.toml").read_text()
+    again = invoke("run", "out/experiment.toml", "--files", ".", "--no-report", "--out", "again", "--json")
+    assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "said"),
+    [
+        (
+            "careful.py:Careful",
+            ["--no-own-code"],
+            "'careful.py:Careful' would run the file careful.py, and no own code",
+        ),
+        ("os.path:join", [], "'os.path:join' would import the module os.path, which may do anything"),
+        ("careful.py:Carefull", [], "careful.py defines no 'Carefull': did you mean 'Careful'?"),
+        ("../careful.py:Careful", [], "leads out of the folder"),
+        ("other.py:Careful", [], "other.py cannot be read: No such file"),
+        ("careful.py:dataclasses", [], "dataclasses in careful.py must be a function or a class"),
+        ("careful.py:Careful:beta=3", [], "beta"),
+        ("careful.py:Careful:alpha=None", [], "a value was expected, got None"),
+        ("careful.py:", [], "expected"),
+        ("careful.py:Careful:alpha=0.5:c=3", [], "expected"),
+    ],
+)
+def test_compare_refuses_what_run_refuses(careful: Path, given: str, options: list[str], said: str) -> None:
+    result = invoke(*NAMED, "-p", given, *options)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_compare_runs_no_code_of_strangers(careful: Path) -> None:
+    """Nor any before all that is named is known to be allowed."""
+    assert invoke(*NAMED, "-p", "careful.py:Careful", "--no-own-code").exit_code == 2
+    assert invoke(*NAMED, "-p", "careful.py:Careful", "-p", "os.path:join").exit_code == 2
+    assert not (careful / "canary").exists()

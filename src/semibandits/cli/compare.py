@@ -26,7 +26,8 @@ from semibandits.cli.results import play, show
     multiple=True,
     metavar="POLICY",
     shell_complete=complete_policy,
-    help="A policy, with parameters if need be; as many as you like.  [default: CombUCB1, and the one recommended]",
+    help="A policy, with parameters if need be, or file.py:Name, a class of your own; as many as you like.  "
+    "[default: CombUCB1, and the one recommended]",
 )
 @click.option("--horizon", default=10_000, show_default=True, metavar="N", help="Rounds.")
 @click.option("--runs", default=100, show_default=True, metavar="N", help="Runs of each.")
@@ -49,18 +50,19 @@ def compare(
     """Compare policies on a problem, in the same worlds.
 
     PROBLEM is a named problem with its parameters (see `semibandits problems`), or an experiment file whose problem is
-    taken, with what the file says about regret and feedback. Policies are those of `semibandits policies`.
+    taken, with what the file says about regret and feedback. Policies are those of `semibandits policies`, or your own:
+    a class in a Python file, beside the experiment file or, if the problem has a name, in this folder.
 
     \b
     Example:  semibandits compare grid_path:m=4,sigma=0.2
               semibandits compare k_path:n_items=20,k=4,gap=0.5 -p CombUCB1:alpha=0.5 -p KLUCB -p CTS
               semibandits compare "grid_path(m=3, sigma=0.25)" -p CombUCB1 -p CTS --out comparison
+              semibandits compare k_path:n_items=20,k=4,gap=0.5 -p CTS -p careful.py:Careful:bonus=0.2
     """
     if out is not None and not no_report:
         need_matplotlib()
     from semibandits.errors import UncoveredItems
-    from semibandits.experiments.comparing import as_toml, table_of
-    from semibandits.experiments.files import registry
+    from semibandits.experiments.comparing import as_toml, policy_table
     from semibandits.experiments.files.document import as_in_files, parse
     from semibandits.experiments.point import Point
     from semibandits.policies import recommend
@@ -78,10 +80,10 @@ def compare(
         "runs": runs,
         "seed": seed,
         "problem": opened.table,
-        "policies": [table_of("policy", text, registry.POLICIES) for text in texts],
+        "policies": [policy_table(text) for text in texts],
     }
     with users_code():
-        experiment = parse(as_toml(document), "", opened.folder, reading.own_code)
+        experiment = parse(as_toml(document), "", opened.folder, reading.own_code, reading.say)
     if out is not None:
         play(experiment, out, no_report, as_json)
         return

@@ -24,16 +24,29 @@ complete_policy = complete_calls("POLICIES")
 class Reading(NamedTuple):
     """How experiment files are to be read."""
 
-    own_code: "Allowed" = "files"
-    files: Path | None = None
+    own_code: "Allowed"
+    files: Path | None
     """The folder of what they name; None: their own."""
+    said: set[tuple[str, str]]
+    """The files, or modules, and names of code of which the user was told."""
 
     def __call__(self, file: Path) -> "Experiment":
         """The experiment in this file; says which code of its own is run."""
         from semibandits import experiments
 
         with users_code():
-            return experiments.read(file, own_code=self.own_code, files=self.files, say=_say)
+            return experiments.read(file, own_code=self.own_code, files=self.files, say=self.say)
+
+    def say(self, code: Mapping[str, Sequence[str]]) -> None:
+        """Tells once which code is run."""
+        told = []
+        for where, names in code.items():
+            new = [name for name in names if (where, name) not in self.said]
+            self.said.update((where, name) for name in new)
+            if new:
+                told.append(f"{'' if where.endswith('.py') else 'module '}{where} ({', '.join(new)})")
+        if told:
+            click.echo(printable(f"runs own code: {', '.join(told)}"), err=True)
 
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -44,7 +57,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
         if allow_modules and no_own_code:
             raise click.UsageError("--allow-modules and --no-own-code contradict each other.")
         own_code: Allowed = "none" if no_own_code else "modules" if allow_modules else "files"
-        command(reading=Reading(own_code, files), **others)
+        command(reading=Reading(own_code, files, set()), **others)
 
     options = (
         click.option(
@@ -59,13 +72,6 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     made: Callable[..., None] = functools.reduce(lambda inner, option: option(inner), reversed(options), read)
     return made
-
-
-def _say(code: Mapping[str, Sequence[str]]) -> None:
-    told = [
-        f"{'' if where.endswith('.py') else 'module '}{where} ({', '.join(names)})" for where, names in code.items()
-    ]
-    click.echo(printable(f"runs own code: {', '.join(told)}"), err=True)
 
 
 class Opened(NamedTuple):
@@ -88,7 +94,7 @@ def open_problem(text: str, reading: Reading) -> Opened:
 
     if not text.endswith(".toml"):
         table = comparing.table_of("problem", text, registry.PROBLEMS)
-        return Opened(text, registry.make_problem(*registry.parse_call(text)), table, {}, Path())
+        return Opened(text, registry.make_problem(*registry.parse_call(text)), table, {}, reading.files or Path())
     experiment = reading(Path(text))
     whole = tomllib.loads(experiment.text)
     first = next(sweep.variants(whole, sweep.read_axes(whole, _refuse)))

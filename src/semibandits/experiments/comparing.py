@@ -2,14 +2,31 @@
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from semibandits.errors import BadArgument
 from semibandits.experiments.files import registry
+from semibandits.experiments.files.user_code import Reference
 
 OPTIONS = ("unit", "regret", "feedback", "uncovered")
 """What a file says besides that is as true of other policies, horizons and runs."""
+OWN = re.compile(r"([^(=]+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)+):(.*)", re.DOTALL)
+"""A file or module, and a call of what is defined there."""
+
+
+def policy_table(text: str) -> dict[str, Any]:
+    """What a policy is in a file: one of ours, or a class of the user's own in a file or module.
+
+    >>> policy_table("own.py:Careful:alpha=0.5")
+    {'class': 'own.py:Careful', 'alpha': 0.5}
+    """
+    own = OWN.fullmatch(text.strip())
+    if own is None:
+        return table_of("policy", text, registry.POLICIES)
+    name, parameters = registry.parse_call(own[2])
+    return {"class": ":".join(Reference.read(f"{own[1]}:{name}")), **parameters}
 
 
 def table_of(what: str, text: str, there: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
