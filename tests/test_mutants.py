@@ -102,7 +102,7 @@ SET_MUTANTS = {
     "a knapsack without a bottom": ("sets/oracles/knapsack.py", "            capacity -= costs[j]\n", ""),
     "only half of the way counts": (
         "sets/oracles/dijkstra.py",
-        "whole = there + numbers[other + across]",
+        "whole = there + distance[other + across]",
         "whole = there",
     ),
     "everything fits a greedy knapsack": ("sets/oracles/greedy_knapsack.py", "fits = cost <= left", "fits = True"),

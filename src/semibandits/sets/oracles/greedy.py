@@ -70,9 +70,9 @@ def sort_some(begin: int, end: int, n: int, numbers: Any, integers: Any) -> int:
             _merge_sort(begin, end, n, numbers, integers)
             return end
         pivot = _middle(begin, end, numbers)
-        middle = _split(begin, end, pivot, n, numbers, integers)
+        middle = _split(begin, end, pivot, False, n, numbers, integers)
         if middle == begin:  # nothing is heavier: those that weigh as much are in order
-            return _split_ties(begin, end, pivot, n, numbers, integers)
+            return _split(begin, end, pivot, True, n, numbers, integers)
         top += 1
         integers[2 * n + 1] = top
         integers[2 * n + 1 + top] = middle
@@ -129,30 +129,15 @@ def _repaired(weights: Any, n: int, numbers: Any, integers: Any) -> bool:
 # An index that is the larger of itself and 0 is known not to be negative: the compiler need not test for that.
 
 
-def _split(begin: int, end: int, pivot: float, n: int, numbers: Any, integers: Any) -> int:
-    """Moves what is heavier than the pivot to the front, without a branch, everything else keeping its order."""
+def _split(begin: int, end: int, pivot: float, ties: bool, n: int, numbers: Any, integers: Any) -> int:
+    """Moves what is heavier than the pivot, or as heavy, to the front, without a branch, all keeping their order."""
     front = begin
     back = n
     for i in range(begin, end):
         x, item = numbers[i], integers[i]
         numbers[max(back, 0)], integers[max(back, 0)] = x, item
         numbers[max(front, 0)], integers[max(front, 0)] = x, item
-        heavy = x > pivot
-        front += heavy
-        back += 1 - heavy
-    _move_back(front, end, n, numbers, integers)
-    return front
-
-
-def _split_ties(begin: int, end: int, pivot: float, n: int, numbers: Any, integers: Any) -> int:
-    """The same with what weighs at least as much."""
-    front = begin
-    back = n
-    for i in range(begin, end):
-        x, item = numbers[i], integers[i]
-        numbers[max(back, 0)], integers[max(back, 0)] = x, item
-        numbers[max(front, 0)], integers[max(front, 0)] = x, item
-        heavy = x >= pivot
+        heavy = x >= pivot if ties else x > pivot
         front += heavy
         back += 1 - heavy
     _move_back(front, end, n, numbers, integers)
