@@ -96,8 +96,8 @@ LANE_MUTANTS = {
 SET_MUTANTS = {
     "an edge that closes a cycle": (
         "sets/oracles/spanning_tree.py",
-        "            if a != b:\n                above[a] = b",
-        "            if a <= b:\n                above[a] = b",
+        "    if a != b:\n        above[a] = b",
+        "    if a <= b:\n        above[a] = b",
     ),
     "a knapsack without a bottom": ("sets/oracles/knapsack.py", "            capacity -= costs[j]\n", ""),
     "only half of the way counts": (
