@@ -14,7 +14,7 @@ class IndexPolicy(ABC):
     """A policy that is a formula per item: it scores every item by itself, and the oracle does the rest.
 
     The four functions are static and *array-safe*: nothing but arithmetic, the maths of `semibandits.kernel` and the
-    random numbers of `semibandits.draws`, so that the same text serves one number, a whole array of items, and a
+    random numbers of `semibandits.draws`, so that the same function serves one number, a whole array of items, and a
     compiler. Policies see weights scaled to x in [0, 1], larger is better. `Stats` are (count, sum of x, whatever else
     the policy keeps).
     """
