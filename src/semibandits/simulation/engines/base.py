@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits._util.ownership import ours
-from semibandits.agent import Agent, IndexAgent, PolicyAgent
+from semibandits.agent import Agent
 from semibandits.kernel.interrupts import held_back
 from semibandits.simulation.engines import plain
 from semibandits.simulation.engines.bindings import LoopBindings
@@ -101,7 +101,7 @@ class CompiledEngine(ABC):
         """For these runs, at most as many as there are lanes."""
 
     @abstractmethod
-    def _same_state(self, arguments: LoopArguments, agent: IndexAgent | PolicyAgent) -> bool:
+    def _same_state(self, arguments: LoopArguments, agent: Agent) -> bool:
         """Whether the first run has learnt what the agent has."""
 
     def compile(self) -> None:

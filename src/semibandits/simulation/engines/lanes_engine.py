@@ -11,7 +11,7 @@ from semibandits._util.checks import is_float
 from semibandits._util.forks import cached_property
 from semibandits._util.ownership import vouched
 from semibandits._util.resources import memory
-from semibandits.agent import IndexAgent, PolicyAgent
+from semibandits.agent import Agent, IndexAgent
 from semibandits.kernel import LANES, bound, foreign
 from semibandits.kernel.tuples import loader, storer
 from semibandits.sets.oracles.lanes import answers
@@ -132,7 +132,7 @@ class LanesEngine(CompiledEngine):
             said = f"{type(error).__name__}: {error!s:.200}"
             raise NotCompilable(f"{self._culprits.oracle} was tried out in machine code, and raised {said}") from error
 
-    def _same_state(self, arguments: LoopArguments, agent: IndexAgent | PolicyAgent) -> bool:
+    def _same_state(self, arguments: LoopArguments, agent: Agent) -> bool:
         return np.array_equal(arguments.block.stats[:, :-1, 0], agent.stats, equal_nan=True)
 
     def _begin(self, first_run: int, runs: int) -> LoopArguments:

@@ -7,7 +7,7 @@ import numpy as np
 from semibandits import rng
 from semibandits._util.forks import cached_property
 from semibandits._util.ownership import vouched
-from semibandits.agent import IndexAgent, PolicyAgent
+from semibandits.agent import Agent, PolicyAgent
 from semibandits.kernel import bound, foreign
 from semibandits.oracle import compiled_oracle
 from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels, bindings, copied, make_room
@@ -60,7 +60,7 @@ class SingleEngine(CompiledEngine):
         own = bindings(self._kernels, self._solver, trusted=self._own_set)
         return bound(play, own | self.bindings.by_placeholder(), checked=self.checked)
 
-    def _same_state(self, arguments: LoopArguments, agent: IndexAgent | PolicyAgent) -> bool:
+    def _same_state(self, arguments: LoopArguments, agent: Agent) -> bool:
         assert isinstance(agent, PolicyAgent)
         return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(arguments.policy, agent.state, strict=True))
 
