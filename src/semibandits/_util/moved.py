@@ -67,7 +67,7 @@ MOVED = {
     "experiments.place": "experiments.files.located",
     "experiments.starters": "experiments.files.starters",
     "experiments.tables": "experiments.table_files",
-    "experiments.written": "experiments.manifest",
+    "experiments.written": "experiments.result_folder",
 }
 """Modules that users may have imported from: old names and new ones."""
 RENAMED = {
