@@ -4,6 +4,7 @@ import base64
 import importlib
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 import warnings
@@ -166,3 +167,17 @@ def test_a_pickle_of_the_version_before_is_read(name: str) -> None:
         assert sb.Learner(sb.sets.TopK(4, 2), found).ask().items.tolist() == [0, 1]
     else:
         assert isinstance(found, sb.IndexPolicy | sb.Policy | sb.Environment | sb.errors.BadArgument)
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="a user's code is told apart by its bytecode")
+def test_a_store_of_a_users_own_code_is_taken_up(tmp_path: Path) -> None:
+    """His script runs as it stands, and finds its runs."""
+    shutil.copy(BEFORE / "users_script.py", tmp_path)
+    shutil.copytree(BEFORE / "users_stores", tmp_path / "stores")
+
+    def play(*arguments: str) -> str:
+        script = [sys.executable, tmp_path / "users_script.py", *arguments]
+        return subprocess.run(script, cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    assert play("stores", "nobody") == play("anew")
+    assert len(list((tmp_path / "stores").rglob("*.npz"))) == 12

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate
-from semibandits._util.fingerprint.digest import digest
+from semibandits._util.fingerprint import digest
 from semibandits.live import snapshot
 from semibandits.simulation import schedule
 from semibandits.simulation import store as store_module

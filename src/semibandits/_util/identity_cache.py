@@ -1,4 +1,4 @@
-"""What was worked out before: kept as long as an object lives, or as long as it is among the last that were used."""
+"""A weak cache by identity, which keeps values as long as their objects live, and a cache of the values used last."""
 
 import contextlib
 import weakref

@@ -46,6 +46,7 @@ MOVED = {
     "sets.drawing_graphs": "plotting.graphs",
     "sets.graph": "sets.graphs.reading",
     "sets.layout": "plotting.layout",
+    "sets.pairs_matrix": "sets.graphs.bipartite",
     "sets.paths_in_lanes": "sets.oracles.paths_lanes",
     "sets.top_k_in_lanes": "sets.oracles.top_k_lanes",
     "sets.top_k_single": "sets.oracles.top_k",
@@ -67,7 +68,6 @@ MOVED = {
     "experiments.place": "experiments.files.located",
     "experiments.starters": "experiments.files.starters",
     "experiments.tables": "experiments.table_files",
-    "experiments.written": "experiments.result_folder",
 }
 """Modules that users may have imported from: old names and new ones."""
 RENAMED = {

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from semibandits._util.files import make_folders, remove_half_written
+from semibandits._util.files import make_folders, os_errors_as, remove_half_written
 from semibandits._util.locks import try_lock
 from semibandits.errors import BadState, StoreFailed
 from semibandits.experiments.files.document import Experiment
@@ -33,13 +33,11 @@ def claimed(folder: Path, experiment: Experiment) -> Iterator[ResultFolder]:
     """
     ours = ExperimentFolder(folder)
     ours.refuse_foreign()
-    try:
+    with os_errors_as(StoreFailed, f"{folder} cannot be written"):
         make_folders(folder)
         if os.path.lexists(folder / LOCK) and not stat.S_ISREG((folder / LOCK).lstat().st_mode):
             raise BadState(f"{folder / LOCK} is no file; give another folder")
         lock = (folder / LOCK).open("a")
-    except OSError as error:
-        raise StoreFailed(f"{folder} cannot be written: {error.strerror or error}") from error
     with lock:
         if try_lock(lock.fileno()) is False:
             raise StoreFailed(f"another process is playing in {folder}: wait for its end, or give another folder")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from semibandits._util.files import make_folders, replace_file, sync_folder
+from semibandits._util.files import make_folders, os_errors_as, replace_file, sync_folder
 from semibandits._util.marked_folder import MarkedFolder
 from semibandits.errors import BadState, StoreFailed
 
@@ -87,11 +87,9 @@ class ResultFolder(MarkedFolder):
 
 def write_file(path: Path, data: bytes) -> None:
     """Writes a file, whole or not at all, and its folder where that is missing; `StoreFailed` where it cannot be."""
-    try:
+    with os_errors_as(StoreFailed, f"{path} could not be written"):
         make_folders(path.parent)
         replace_file(path, data)
-    except OSError as error:
-        raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
 
 
 def known_names(listed: Any) -> set[str]:

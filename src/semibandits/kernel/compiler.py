@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from semibandits._util import ownership
-from semibandits._util.fingerprint.code import parts, read
-from semibandits._util.fingerprint.digest import digest
-from semibandits._util.fingerprint.reached import followed
+from semibandits._util.fingerprint import digest
+from semibandits._util.fingerprint.bytecode import parts, read
+from semibandits._util.fingerprint.dependencies import followed
 from semibandits._util.forks import ForkLock
 from semibandits._util.identity_cache import RecentCache
 from semibandits._util.ownership import is_users_class, root

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import policies
-from semibandits._util.files import NoPlainFile, read_file, replace_file
+from semibandits._util.files import NoPlainFile, read_file, read_head, replace_file
 from semibandits._util.json_files import DAMAGE, Count
-from semibandits._util.locks import alone, read_head
+from semibandits._util.locks import alone
 from semibandits._util.resources import memory
 from semibandits.agent import Agent, Learned
 from semibandits.errors import BadArgument, BadState, FileChanged, Unsupported

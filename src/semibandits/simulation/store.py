@@ -1,11 +1,11 @@
-"""Finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
+"""A store of finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
 
 import io
 import json
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.files import make_folders, read_file, read_npy, remove_half_written, replace_file
-from semibandits._util.fingerprint.digest import Fingerprint, fingerprint
-from semibandits._util.fingerprint.former_names import SAME_NUMBERS
+from semibandits._util.fingerprint import Fingerprint, fingerprint
+from semibandits._util.fingerprint.former_names import SAME_NUMBERS, TODAY, Former
 from semibandits._util.marked_folder import MarkedFolder
 from semibandits._util.ownership import PACKAGE
 from semibandits._util.resources import memory
@@ -54,7 +54,7 @@ class Store:
         description: str,
     ) -> None:
         self._folder = Path(folder)
-        made_of = self._identify(experiment, policies, {})
+        made_of = self._identify(experiment, policies, TODAY)
         note = {
             "experiment": made_of.digest,
             "description": description,
@@ -101,9 +101,7 @@ class Store:
         if unseen != known:
             self._write(path, json.dumps({**found, "unseen": unseen}, indent=1).encode())
 
-    def _identify(
-        self, experiment: tuple[object, ...], policies: Sequence[object], former: Mapping[str, str]
-    ) -> Fingerprint:
+    def _identify(self, experiment: tuple[object, ...], policies: Sequence[object], former: Former) -> Fingerprint:
         """Takes the names of the experiment and of its policies; in a store of an earlier edition, those of then."""
         made_of = fingerprint(experiment, former)
         played = [fingerprint(policy, former) for policy in policies]

@@ -3,10 +3,22 @@
 An edition is in the table if it plays the same numbers as this one: then its stores are taken up.
 """
 
+from collections import namedtuple
 from collections.abc import Mapping
-from types import MappingProxyType
+from typing import NamedTuple
 
 from semibandits._util.ownership import PACKAGE
+
+
+class Former(NamedTuple):
+    """What classes of this package were, by the names of today."""
+
+    names: Mapping[str, str]
+    shapes: Mapping[str, type]
+    """Named tuples that had other fields."""
+
+
+TODAY = Former({}, {})
 
 FILES_0_1_0 = {
     "environments": """
@@ -49,10 +61,20 @@ OTHERS_0_1_0 = {
 }
 
 
-def _former(files: Mapping[str, str], others: Mapping[str, str]) -> Mapping[str, str]:
+SHAPES_0_1_0 = {
+    f"{PACKAGE}.types.Solver": namedtuple(
+        "Solver",
+        "function data make_work once ragged numbers integers own_work",
+        defaults=(None, False, True, 0, 0, True),
+        module=f"{PACKAGE}.structure",
+    )
+}
+
+
+def _names(files: Mapping[str, str], others: Mapping[str, str]) -> Mapping[str, str]:
     in_rooms = {f"{room}.{name.partition('.')[2]}": f"{room}.{name}" for room in files for name in files[room].split()}
-    return MappingProxyType({f"{PACKAGE}.{now}": f"{PACKAGE}.{then}" for now, then in {**in_rooms, **others}.items()})
+    return {f"{PACKAGE}.{now}": f"{PACKAGE}.{then}" for now, then in {**in_rooms, **others}.items()}
 
 
-SAME_NUMBERS = {"0.1.0 (code 827bb493)": _former(FILES_0_1_0, OTHERS_0_1_0)}
-"""Editions that play as this one does; of each, the names of classes then, by those of today."""
+SAME_NUMBERS = {"0.1.0 (code 827bb493)": Former(_names(FILES_0_1_0, OTHERS_0_1_0), SHAPES_0_1_0)}
+"""Editions that play as this one does."""

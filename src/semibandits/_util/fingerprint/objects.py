@@ -1,4 +1,4 @@
-"""What counts of objects of various kinds."""
+"""Objects taken apart for the content hash: the names of their kinds, and what counts of them."""
 
 import copyreg
 import warnings

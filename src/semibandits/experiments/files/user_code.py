@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from semibandits._util.files import read_file
-from semibandits._util.fingerprint.digest import SOURCE
+from semibandits._util.fingerprint import SOURCE
 from semibandits.errors import BadArgument, did_you_mean
 from semibandits.experiments.files.relative_paths import path_inside
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from semibandits._util.files import NoPlainFile, make_folders, replace_file
+from semibandits._util.files import NoPlainFile, make_folders, os_errors_as, replace_file
 from semibandits.errors import BadArgument, StoreFailed
 from semibandits.experiments.paper.claims import Drawing, Part
 from semibandits.experiments.result_folder import ResultFolder, known_names
@@ -46,7 +46,7 @@ def prepare(out: Any) -> Path:
         raise BadArgument(f"out must be a folder, got {out!r:.200}") from error
     if folder.exists() and not folder.is_dir():
         raise BadArgument(f"{folder} is a file; a folder is wanted for the reproduction")
-    try:
+    with os_errors_as(StoreFailed, f"{folder} cannot be written to"):
         make_folders(folder)
         ours = ReproductionFolder(folder)
         if ours.listed() and not ours.is_marked:
@@ -54,8 +54,6 @@ def prepare(out: Any) -> Path:
         ours.refuse_links(FOLDERS)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise StoreFailed(f"{folder} cannot be written to: {error.strerror or error}") from error
     return folder
 
 

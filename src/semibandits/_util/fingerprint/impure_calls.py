@@ -1,9 +1,9 @@
-"""What in a user's code reaches for things that cannot be seen in it: files, the network, the clock, chance."""
+"""Impure calls in a user's code, for things that cannot be seen in it: files, the network, the clock, chance."""
 
 import re
 from collections.abc import Iterator
 
-from semibandits._util.fingerprint.code import Reading
+from semibandits._util.fingerprint.bytecode import Reading
 
 READERS = re.compile(
     r"(_?io|builtins|codecs|gzip|bz2|_?lzma|zipfile|tarfile|shelve|dbm|os|posix|tokenize|wave)\.(open|ZipFile|TarFile)"

@@ -1,4 +1,4 @@
-"""What a function's code says without being run: the names it uses, what it imports, the words in it."""
+"""Bytecode of functions, read without being run: the names it uses, what it imports, the words in it."""
 
 import dis
 import functools

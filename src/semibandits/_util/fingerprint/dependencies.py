@@ -1,4 +1,4 @@
-"""What a user's code reaches: by the names in it, by its imports, by words that name files; and what is not seen."""
+"""Dependencies of a user's code: by the names in it, by its imports, by words that name files; and what is not seen."""
 
 import builtins
 import hashlib
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandits._util.fingerprint.code import Import, Reading, code_of, read, stated
+from semibandits._util.fingerprint.bytecode import Import, Reading, code_of, read, stated
+from semibandits._util.fingerprint.impure_calls import lists_folders, reaches, reads_files
 from semibandits._util.fingerprint.named_files import NamedFiles, content
-from semibandits._util.fingerprint.outside import lists_folders, reaches, reads_files
 from semibandits._util.ownership import file_of, is_users, is_users_class
 
 Names = dict[tuple[str, ...], str]
@@ -45,8 +45,8 @@ class Opener(NamedTuple):
     """Whether the name may be handed to it."""
 
 
-class Reached:
-    """Of one thing that is described by `describe`."""
+class Dependencies:
+    """What one thing depends on, found while `describe` describes it."""
 
     def __init__(self, describe: Callable[[Any], bytes]) -> None:
         self.unseen: list[str] = []

@@ -1,4 +1,4 @@
-"""Telling things apart by what they are made of.
+"""The content hash, by which things are told apart: what they are made of.
 
 Numbers, arrays and containers count by value, and objects by their attributes. The user's own functions and classes
 (see `ownership.py`) count by their code and by all that this names: other functions, values of modules, files that are
@@ -10,7 +10,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import PurePath
 from types import (
@@ -30,10 +30,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandits._util.fingerprint.code import code_of
+from semibandits._util.fingerprint.bytecode import code_of
+from semibandits._util.fingerprint.dependencies import Dependencies, Scope, cells, is_shared_chance
+from semibandits._util.fingerprint.former_names import TODAY, Former
 from semibandits._util.fingerprint.named_files import content
 from semibandits._util.fingerprint.objects import kind_of, made_of, patches, reduced
-from semibandits._util.fingerprint.reached import Reached, Scope, cells, is_shared_chance
 from semibandits._util.forks import ForkLock
 from semibandits._util.identity_cache import IdentityCache, RecentCache
 from semibandits._util.ownership import file_of, folder_of, is_users, is_users_class, is_users_function, root
@@ -91,21 +92,21 @@ class Fingerprint(NamedTuple):
     """The user's functions, values and files in it, by name: what tells where a difference is."""
 
 
-def fingerprint(value: object, former: Mapping[str, str] = MappingProxyType({})) -> Fingerprint:
+def fingerprint(value: object, former: Former = TODAY) -> Fingerprint:
     """The same for the same data and code, in any process.
 
-    `former` gives the names that classes of this package had in an earlier edition: then it is that edition's.
+    `former` tells what classes of this package were in an earlier edition: then it is that edition's.
     """
     describer = _Describer(former)
     try:
         whole = describer.whole(value)
     except RecursionError as error:
         raise Unsupported("what is to be told from others is nested too deeply") from error
-    files = describer.reached.files_found()
-    beside = {**describer.reached.texts, **files}
+    files = describer.uses.files_found()
+    beside = {**describer.uses.texts, **files}
     together = hashlib.sha256(whole + repr(sorted(beside.items())).encode())
     parts = {**describer.parts, **beside}
-    return Fingerprint(together.hexdigest(), tuple(dict.fromkeys(describer.reached.unseen)), parts)
+    return Fingerprint(together.hexdigest(), tuple(dict.fromkeys(describer.uses.unseen)), parts)
 
 
 def digest(value: object) -> str:
@@ -119,8 +120,8 @@ def digest(value: object) -> str:
 class _Describer:
     """Things are numbered as they are first met, so that they may refer to each other, and are described in turn."""
 
-    def __init__(self, former: Mapping[str, str]) -> None:
-        self.reached = Reached(self.describe)
+    def __init__(self, former: Former) -> None:
+        self.uses = Dependencies(self.describe)
         self._former = former
         self.parts: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
@@ -135,7 +136,7 @@ class _Describer:
         result = hashlib.sha256(self.describe(value))
         while self._waiting:
             one, scope, self._name = self._waiting.popleft()
-            with self.reached.within(scope):
+            with self.uses.within(scope):
                 described = _hashed(self._named(type(one)), *self._compound(one))
             if self._name:
                 self._note(self._name, described)
@@ -145,7 +146,7 @@ class _Describer:
 
     def _named(self, kind: type) -> str:
         name = kind_of(kind)
-        return self._former.get(name, name)
+        return self._former.names.get(name, name)
 
     def describe(self, value: Any) -> bytes:
         """Words and numbers in full, and other things by their numbers."""
@@ -157,7 +158,7 @@ class _Describer:
         if isinstance(value, PurePath):
             return _hashed(self._named(kind), self._said(str(value)))
         if kind is tuple:
-            known = (id(value), self.reached.scope)
+            known = (id(value), self.uses.scope)
             if known not in self._tuples:
                 self._tuples[known] = _hashed(self._named(kind), *map(self.describe, value))
                 self._alive.append(value)
@@ -167,13 +168,13 @@ class _Describer:
             self._alive.append(value)  # or another could have its id
             scope = _scope(value)
             name = "" if scope is not None or isinstance(value, FunctionType | type | ModuleType) else self._name
-            self._waiting.append((value, scope or self.reached.scope, name))
+            self._waiting.append((value, scope or self.uses.scope, name))
         return f"#{self._numbers[id(value)]}".encode()
 
     def _said(self, value: Any) -> str:
         """In a user's code, what a word says of the place where that lies does not count."""
         if type(value) is str:
-            return repr(self.reached.word(value))
+            return repr(self.uses.word(value))
         return hex(value) if type(value) is int else repr(value)  # which has as many digits as it likes
 
     def _compound(self, value: Any) -> Iterator[bytes]:
@@ -209,13 +210,13 @@ class _Describer:
         """A long list of nothing but words and numbers, at once; "": it is not, or has to be gone through."""
         if not all(type(value) in (str, float, bool) for value in values):
             return ""
-        return repr(values) if self.reached.words([value for value in values if type(value) is str]) else ""
+        return repr(values) if self.uses.words([value for value in values if type(value) is str]) else ""
 
     def _apart(self, value: object) -> bytes:
         """Of one of several in no order: what is met in it is not known to the others."""
         waiting, name, met, tuples = self._waiting, self._name, len(self._numbers), self._tuples
         self._waiting, self._tuples = deque(), {}
-        with self.reached.within(self.reached.scope):
+        with self.uses.within(self.uses.scope):
             result = self.whole(value)
         self._waiting, self._name, self._tuples = waiting, name, tuples
         while len(self._numbers) > met:
@@ -232,14 +233,14 @@ class _Describer:
         yield from self._attributes(function, dict(vars(function)))
         if name:
             yield repr(function.__globals__.get(SOURCE)).encode()
-            for named, value in self.reached.of_function(function):
+            for named, value in self.uses.of_function(function):
                 yield named.encode() + self._noted(f"{function.__module__}.{named}", value)
-            self.reached.read_imports(function.__code__, function.__globals__.get("__package__"))
+            self.uses.read_imports(function.__code__, function.__globals__.get("__package__"))
 
     def _class(self, kind: type) -> Iterator[bytes]:
         yield self._named(kind).encode()
         if not is_users_class(kind):
-            yield from map(self.describe, patches(kind))
+            yield from map(self.describe, patches(self._former.shapes.get(kind_of(kind), kind)))
             return
         yield repr(getattr(sys.modules.get(kind.__module__), SOURCE, None)).encode()
         yield self.describe(type(kind))
@@ -275,7 +276,7 @@ class _Describer:
         kind = type(value)
         name = kind_of(kind)
         if name.startswith(ALIVE) or (isinstance(value, np.ufunc) and value.__name__.endswith("(vectorized)")):
-            self.reached.hold(name)
+            self.uses.hold(name)
         elif name.startswith(KEPT) or isinstance(value, (*OURS_KEPT, weakref.ref)) or is_shared_chance(value):
             return
         elif (parts := made_of(value)) is not None:
@@ -286,7 +287,7 @@ class _Describer:
             try:
                 pickled = reduced(value)
             except Exception:
-                self.reached.hold(name)
+                self.uses.hold(name)
                 return
             yield from self._reduced(value, pickled)
         yield self.describe(kind)
