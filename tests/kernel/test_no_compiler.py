@@ -27,7 +27,9 @@ if sys.argv[1] == "missing":
     sys.modules["numba"] = None
 import numpy as np
 import semibandits as sb
-from semibandits import errors, base, scoring
+from semibandits import errors
+from semibandits.agent import scores
+from semibandits.policies.solution import base
 from semibandits.sets import base as sets_base
 
 def play(feasible, policy):
