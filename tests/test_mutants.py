@@ -96,13 +96,13 @@ LANE_MUTANTS = {
 SET_MUTANTS = {
     "an edge that closes a cycle": (
         "sets/oracles/spanning_tree.py",
-        "            if a != b:\n                above[a] = b",
-        "            if a <= b:\n                above[a] = b",
+        "    if a != b:\n        above[a] = b",
+        "    if a <= b:\n        above[a] = b",
     ),
     "a knapsack without a bottom": ("sets/oracles/knapsack.py", "            capacity -= costs[j]\n", ""),
     "only half of the way counts": (
         "sets/oracles/dijkstra.py",
-        "whole = there + numbers[other + across]",
+        "whole = there + distance[other + across]",
         "whole = there",
     ),
     "everything fits a greedy knapsack": ("sets/oracles/greedy_knapsack.py", "fits = cost <= left", "fits = True"),

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semibandits as sb
+from semibandits._util import resources
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import curves, items, solutions
 from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
 from semibandits.plotting import regret as plots
-from semibandits.simulation import machine
 from support import pages, results
 
 HOSTILE = "</td><script>alert('1')</script>\"&amp;<b>"
@@ -183,7 +183,7 @@ def test_legends_have_the_names_of_the_tables(grid: Point) -> None:
 
 
 def test_where_it_was_played(page: pages.Page) -> None:
-    assert f"machine {machine.processor()}, {machine.cores()} core" in page.text
+    assert f"machine {resources.processor()}, {resources.cores()} core" in page.text
 
 
 # Other worlds

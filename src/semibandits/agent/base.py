@@ -81,11 +81,9 @@ class Agent(ABC):
 
     # Deciding
 
-    def choose(
-        self, round: int, pending: NDArray[np.int64] | None = None, exclude: Iterable[int] | None = None
-    ) -> Choice:
+    def choose(self, round: int) -> Choice:
         """The solution for this round, which is closed with it."""
-        choice = self.decide(round, pending, exclude)
+        choice = self.decide(round)
         take(self.closing(round))
         return choice
 
@@ -146,7 +144,8 @@ class Agent(ABC):
         return choice._replace(items=choice.items[positions])
 
     @abstractmethod
-    def _learning(self, round: int, choice: Choice, x: Weights) -> list[Step]: ...
+    def _learning(self, round: int, choice: Choice, x: Weights) -> list[Step]:
+        """These three take x in [0, 1], or a sum of such."""
 
     @abstractmethod
     def _learning_sum(self, round: int, choice: Choice, x: float) -> list[Step]: ...
@@ -203,7 +202,8 @@ class Agent(ABC):
     # Keeping
 
     @abstractmethod
-    def learned(self) -> Learned: ...
+    def learned(self) -> Learned:
+        """All of it, to be saved."""
 
     def restore(self, learned: Learned, round: int, finite: bool) -> None:
         """Takes over what was known after that round, and refuses what no agent could have learned.

@@ -1,4 +1,4 @@
-"""What exists, one line each, and the details of one."""
+"""The commands `sets`, `environments`, `policies` and `problems`: what there is, one line each, or one in detail."""
 
 import inspect
 from collections.abc import Mapping

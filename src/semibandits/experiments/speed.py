@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import environments, policies, problems, sets
+from semibandits._util.resources import cores, processor
 from semibandits.live.learner import Learner
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
-from semibandits.simulation.machine import cores, processor
 from semibandits.types import IndexPolicy
 
 PolicyName: TypeAlias = Literal["CombUCB1", "CTS"]

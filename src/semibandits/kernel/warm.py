@@ -60,7 +60,8 @@ class Warm:
             return compiled(self.code, *arguments)
         if not self._compilable or self.refused:
             return plain(*arguments)
-        if self._is_due():
+        patience = PATIENCE if self._patience is None else self._patience
+        if self._spent[0] >= patience and self._seconds >= self._costly * (self._calls or 1):
             return self._go_over(plain, compiled, arguments)
         began = time.perf_counter()
         result = plain(*arguments)
@@ -69,10 +70,6 @@ class Warm:
         self._seconds += seconds
         self._calls += 1
         return result
-
-    def _is_due(self) -> bool:
-        patience = PATIENCE if self._patience is None else self._patience
-        return self._spent[0] >= patience and self._seconds >= self._costly * max(self._calls, 1)
 
     def _go_over(self, plain: Callable[..., T], compiled: Callable[..., T], arguments: tuple[Any, ...]) -> T:
         others = copy.deepcopy(arguments)

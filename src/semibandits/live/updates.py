@@ -52,8 +52,9 @@ class Updates:
         return self.decision(id, record), steps
 
     def decision(self, id: str, record: Record) -> Decision:
-        labels = () if self.reader.labels is None else tuple(self.reader.names(record.items))
-        return Decision(id, record.round, record.items, labels)
+        items = record.choice.items
+        labels = () if self.reader.labels is None else tuple(self.reader.names(items))
+        return Decision(id, record.round, items, labels)
 
     # Feedback
 
@@ -62,15 +63,16 @@ class Updates:
         record = self.log.find(id)
         if record.cancelled:
             raise UnknownDecision(f"decision {id} was cancelled")
+        items = record.choice.items
         if self.feedback == "bandit":
-            return id, record, None, np.array([self.reader.sum(weights, record.items.size)])
-        pairs = self.reader.by_name(weights, record.items)
+            return id, record, None, np.array([self.reader.sum(weights, items.size)])
+        pairs = self.reader.by_name(weights, items)
         if pairs is None:
-            return id, record, None, self.reader.weights(weights, record.items)
-        items, values = pairs
-        order = np.argsort(items)
-        positions = record.positions(id, items[order], self.reader)
-        return id, record, positions if record.items.size else None, values[order]
+            return id, record, None, self.reader.weights(weights, items)
+        named, values = pairs
+        order = np.argsort(named)
+        positions = record.positions(id, named[order], self.reader)
+        return id, record, positions if items.size else None, values[order]
 
     def telling(
         self, id: str, record: Record, positions: NDArray[np.int64] | None, values: Weights

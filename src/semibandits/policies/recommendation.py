@@ -1,4 +1,4 @@
-"""Which policy for this problem?"""
+"""The policy to begin with on a problem, why, and what else to think of."""
 
 import math
 from typing import Any, NamedTuple, TypeAlias
@@ -23,6 +23,7 @@ from semibandits.policies.solution.hybrid import HYBRID
 from semibandits.policies.solution.lin_ucb import LinUCB
 from semibandits.policies.solution.oful import OFUL
 from semibandits.policies.solution.ols_ucb import OLSUCB
+from semibandits.problem import Problem
 from semibandits.types import Environment, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, means_in
 
 Advised: TypeAlias = IndexPolicy | Policy
@@ -73,7 +74,9 @@ class Recommendation(NamedTuple):
         return str(self)
 
 
-def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind = "semi") -> Recommendation:
+def recommend(
+    problem: Problem | FeasibleSet, horizon: int | None = None, feedback: FeedbackKind = "semi"
+) -> Recommendation:
     """The policy to begin with, from what a `Problem` says about itself: its oracle, its weights, their dependence.
 
     A feasible set alone will do too: of its weights nothing is then known. `horizon` matters where the means drift:
@@ -90,16 +93,15 @@ def recommend(problem: Any, horizon: int | None = None, feedback: FeedbackKind =
     or KLUCB(c=2.0, init='all'): if the items may depend on each other after all
     or CombUCB1(alpha=1.5, init='paper'): to have a proven bound: theory.bounds() works it out
     """
-    feasible = getattr(problem, "feasible", problem)
-    world = getattr(problem, "environment", None)
-    if not isinstance(feasible, FeasibleSet) or not isinstance(world, Environment | None):
+    if not isinstance(problem, Problem | FeasibleSet):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
+    feasible, world = (problem.feasible, problem.environment) if isinstance(problem, Problem) else (problem, None)
     horizon = None if horizon is None else check_rounds("horizon", horizon)
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
         return _for_sums(feasible, world is not None and world.hindsight)
     if world is not None and world.hindsight:
         return _for_an_adversary(feasible, horizon or world.last_round)
-    if world is not None and world.drifts:
+    if isinstance(problem, Problem) and world is not None and world.drifts:
         starts = [int(start) for start in getattr(world, "starts", ())]
         n = horizon or 2 * (starts or [UNKNOWN])[-1]
         n = n if horizon or n <= 100 * SOON else SOON
@@ -173,7 +175,7 @@ def _fits(policy: Policy, feasible: FeasibleSet) -> bool:
     return True
 
 
-def _same_best(problem: Any, starts: list[int]) -> bool:
+def _same_best(problem: Problem, starts: list[int]) -> bool:
     """Whether, in a world that changes in steps, one solution is best all along: then what is old is not outdated."""
     world, feasible = problem.environment, problem.feasible
     if getattr(world, "smooth", True) or feasible.ratio < 1.0 or not _fits(HYBRID(), feasible):

@@ -1,4 +1,4 @@
-"""What all sets of this package share: restrictions, specifications, drawings, one text of the oracle for all uses."""
+"""Bases of the built-in sets: restrictions, specifications, drawings, one oracle for all uses."""
 
 import os
 from abc import abstractmethod
@@ -180,7 +180,7 @@ def check_oracle_weights(feasible: FeasibleSet, weights: ArrayLike) -> Weights:
 
 
 class Solved(Restrictable):
-    """A built-in set whose oracle is one text for one run, used live and in simulations."""
+    """A built-in set whose oracle is one kernel function for one run, used live and in simulations."""
 
     @abstractmethod
     def solver(self) -> Solver: ...

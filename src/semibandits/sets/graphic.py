@@ -8,7 +8,7 @@ from semibandits._util.forks import cached_property
 from semibandits.sets.base import FREE, Solved
 from semibandits.sets.graphs.reading import read_graph
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.oracles import spanning_tree
+from semibandits.sets.oracles import greedy, spanning_tree
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
@@ -54,8 +54,10 @@ class GraphicMatroid(MatroidSet, Solved):
         )
 
     def solver(self) -> Solver:
-        ends = np.stack((self._tails, self._heads), axis=1).ravel()
-        return spanning_tree.solver(self._free, ends, self._fixed, len(self.graph.nodes), self.max_size, self.bases)
+        structure = (np.stack((self._tails, self._heads), axis=1).ravel(),)
+        alone = np.arange(len(self.graph.nodes))
+        sizes = self.n_items, self.max_size, self.bases
+        return greedy.solver(spanning_tree.kruskal, structure, alone, self._free, self._fixed, *sizes)
 
     def _weakest(self, w: Weights, items: Items) -> Items:
         """The lightest edge between two nodes of a forest is the one that joins them, if the heaviest come first.

@@ -9,7 +9,7 @@ from semibandits._util.checks import as_items, check_n_items, within
 from semibandits.errors import InvalidSet
 from semibandits.sets.base import FREE, Solved
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.oracles import laminar
+from semibandits.sets.oracles import greedy, laminar
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
@@ -89,8 +89,9 @@ class LaminarMatroid(MatroidSet, Solved):
         return int(gives[0])
 
     def solver(self) -> Solver:
-        families = laminar.Families(self._family, self._parent, self._room)
-        return laminar.solver(self._free, families, self._fixed, self.max_size, self.bases)
+        structure = (self._family, self._parent)
+        sizes = self.n_items, self.max_size, self.bases
+        return greedy.solver(laminar.best_independent, structure, self._room, self._free, self._fixed, *sizes)
 
     def _weakest(self, w: Weights, items: Items) -> Items:
         """The lightest in the smallest full family around the item: if that makes room, so do those around it."""

@@ -1,4 +1,4 @@
-"""What assignments and b-matchings share: pairs of a row and a column as items, and exchanges among them."""
+"""Pairs of a row and a column as items, and exchanges among them: the base of assignments and b-matchings."""
 
 import math
 from collections.abc import Iterable, Sequence

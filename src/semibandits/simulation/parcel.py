@@ -1,4 +1,4 @@
-"""Parcels for the workers of an executor: what they are given to play, and what they give back."""
+"""Parcels for the workers of an executor, and the failures that come back."""
 
 import functools
 import hashlib

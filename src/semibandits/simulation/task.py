@@ -1,4 +1,4 @@
-"""What is to be played, and what comes out: shared by both engines, and sent to workers."""
+"""Tasks and their outcomes: what all engines play, and workers are sent."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple

@@ -22,6 +22,7 @@ class ReproductionFolder(ResultFolder):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, MARKER)
+        self.about = {"kind": KIND}
         self.is_marked = self._read()
 
     def _read(self) -> bool:

@@ -1,13 +1,14 @@
 """The baseline that knows the means."""
 
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from semibandits.errors import BadArgument
 from semibandits.kernel import as_index
 from semibandits.policies.index.counted import Counted
-from semibandits.types import Clock, Environment, FeasibleSet, Game, Params, Scalar, Stats
+from semibandits.problem import Problem
+from semibandits.types import Clock, Environment, FeasibleSet, Game, Items, Params, Scalar, Stats, Weights
 
 
 class Clairvoyant(Counted):
@@ -24,10 +25,10 @@ class Clairvoyant(Counted):
     use = "a baseline: what could be had at best"
     formula = "the true mean"
 
-    def __init__(self, problem: Any) -> None:
-        world = getattr(problem, "environment", None)
-        if not isinstance(world, Environment):
+    def __init__(self, problem: Problem) -> None:
+        if not isinstance(problem, Problem):
             raise BadArgument(f"Clairvoyant needs the problem whose means it is to know, got {problem!r:.200}")
+        world = problem.environment
         starts, rows, slopes = _pieces(world)
         lo, hi = world.bounds
         least = problem.sense == "min"
@@ -56,10 +57,19 @@ class Clairvoyant(Counted):
         return p[1][piece, item] + p[2][piece, item] * c[1]
 
 
-def _pieces(world: Any) -> tuple[Any, Any, Any]:
+@runtime_checkable
+class Piecewise(Protocol):
+    """Means that stay, or move along straight lines, between certain rounds: `environments.Drifting`."""
+
+    starts: Items
+    rows: Weights
+    slopes: Weights
+
+
+def _pieces(world: Environment) -> tuple[Weights, Weights, Weights]:
     """First rounds, the means then, and how much they change from round to round."""
     if not world.drifts:
         return np.ones(1), np.array(world.means)[None], np.zeros((1, world.n_items))
-    if not all(hasattr(world, name) for name in ("starts", "rows", "slopes")):
+    if not isinstance(world, Piecewise):
         raise BadArgument(f"Clairvoyant knows the means of environments.Drifting only, got {world!r:.200}")
     return world.starts.astype(np.float64), world.rows, world.slopes

@@ -1,4 +1,4 @@
-"""What baselines share: they count and add up what they see, so that a learner has estimates, but do not use it."""
+"""The base of baselines, which count and add up what they see, so that a learner has estimates, but do not use it."""
 
 from typing import ClassVar
 

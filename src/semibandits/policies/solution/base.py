@@ -54,7 +54,7 @@ class PolicyKernels(NamedTuple):
     """Whether `choose` calls `best_of`."""
 
 
-def best_by_text(weights: Any, out: Any, work: Any) -> Any:
+def best_by_kernel(weights: Any, out: Any, work: Any) -> Any:
     return oracle(weights, out, work[3], work[4], work[5])
 
 
@@ -100,7 +100,7 @@ def bindings(kernels: PolicyKernels, solver: Solver | None, trusted: bool = True
     if kernels.score is not None:
         bound_to |= {score_items: score_each, score: kernels.score}
     if kernels.solves and solver is not None:
-        bound_to |= {best_of: best_by_text if trusted else best_of_users, oracle: solver.function}
+        bound_to |= {best_of: best_by_kernel if trusted else best_of_users, oracle: solver.function}
     return bound_to
 
 
@@ -168,18 +168,20 @@ class WarmPolicy:
 
     def choose(self, state: State, round: int, key: int) -> tuple[Items, Note]:
         with self._lock:  # the work space is shared
-            _, items, note = self._choosing.run(self._choose_plainly, self._choose_compiled, state, round, key)
+            _, items, note = self._choosing.run(
+                self._choose_plainly, self._choose_compiled, self._room, state, round, key
+            )
             return items, note
 
-    def _choose_plainly(self, state: State, round: int, key: int) -> tuple[State, Items, Note]:
+    def _choose_plainly(self, room: Room, state: State, round: int, key: int) -> tuple[State, Items, Note]:
         with np.errstate(all="ignore"):
-            return self._chosen(self._plain_choose, state, round, key)
+            return self._chosen(self._plain_choose, room, state, round, key)
 
-    def _choose_compiled(self, code: Any, state: State, round: int, key: int) -> tuple[State, Items, Note]:
-        return self._chosen(code, state, round, np.uint64(key))
+    def _choose_compiled(self, code: Any, room: Room, state: State, round: int, key: int) -> tuple[State, Items, Note]:
+        return self._chosen(code, room, state, round, np.uint64(key))
 
-    def _chosen(self, choose: Any, state: State, round: int, key: Any) -> tuple[State, Items, Note]:
-        out, note, work = self._room
+    def _chosen(self, choose: Any, room: Room, state: State, round: int, key: Any) -> tuple[State, Items, Note]:
+        out, note, work = room
         size = choose(state, out, note, round, key, self.kernels.data, work)
         if not (isinstance(size, int | np.integer) and 0 <= size <= out.size):
             name = getattr(self.kernels.choose, "__name__", "choose")
@@ -190,22 +192,22 @@ class WarmPolicy:
         return state, out[:size].copy(), None if self.kernels.note == "none" else kept.copy()
 
     def learn(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
+        noted = np.zeros(0) if note is None else np.asarray(note, dtype=np.float64)
         with self._lock:
-            return self._learning.run(self._learn_plainly, self._learn_compiled, state, round, items, x, note, key)
+            return self._learning.run(
+                self._learn_plainly, self._learn_compiled, self._room, state, (items, x, noted), round, key
+            )
 
-    def _learn_plainly(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
+    def _learn_plainly(self, room: Room, state: State, told: Arrays, round: int, key: int) -> State:
         with np.errstate(all="ignore"):
-            return self._learned(self._plain_learn, state, round, items, x, note, key)
+            return self._learned(self._plain_learn, room, state, told, round, key)
 
-    def _learn_compiled(
-        self, code: Any, state: State, round: int, items: Items, x: Weights, note: Note, key: int
-    ) -> State:
-        return self._learned(code, state, round, items, x, note, np.uint64(key))
+    def _learn_compiled(self, code: Any, room: Room, state: State, told: Arrays, round: int, key: int) -> State:
+        return self._learned(code, room, state, told, round, np.uint64(key))
 
-    def _learned(self, learn: Any, state: State, round: int, items: Items, x: Weights, note: Note, key: Any) -> State:
-        after = copied(state)
-        told = np.zeros(0) if note is None else np.array(note, dtype=np.float64)
-        learn(after, items.copy(), x.copy(), told, round, key, self.kernels.data, self._room.work)
+    def _learned(self, learn: Any, room: Room, state: State, told: Arrays, round: int, key: Any) -> State:
+        after, (items, x, note) = copied(state), told
+        learn(after, items.copy(), x.copy(), note.copy(), round, key, self.kernels.data, room.work)
         return after
 
     def scores(self, state: State, round: int, key: int) -> Weights:

@@ -1,4 +1,4 @@
-"""What combinatorial linear policies share: features of the items, and a normal belief about the few weights of these.
+"""Combinatorial linear policies: features of the items, and a normal belief about the few weights of these.
 
 The belief is N(θ̄, Σ), and Σ is kept as an upper triangular factor S, Σ = SS'. An observation of x with features φ is
 one step of a Kalman filter in Carlson's form (1973), which changes the factor's columns one after the other: Σ stays

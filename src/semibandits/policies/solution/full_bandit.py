@@ -1,4 +1,4 @@
-"""What policies share that see only the sum over the chosen items, and look at every solution.
+"""Ridge regression, for policies that see only the sum over the chosen items and look at every solution.
 
 A solution is a vector a of zeros and ones. Ridge regression of the sums y on these vectors, with weights of 1/2 where
 nothing is known, has

@@ -1,4 +1,4 @@
-"""How x in [0, 1], of which more is better, becomes a loss, for policies made for adversarial losses.
+"""Losses, for policies made for adversarial ones: x in [0, 1], of which more is better, becomes one.
 
 A loss is ℓ = c0 - c1 x. Where all solutions are equally large, every such loss with c1 > 0 ranks them as their values
 do, and it may span the whole range that an algorithm allows. Where sizes differ, a solution is worth the sum of

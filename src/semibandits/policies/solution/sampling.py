@@ -1,4 +1,4 @@
-"""To draw a solution that has each item with a given chance, and to remember these chances: kernel functions.
+"""Draws of a solution that has each item with a given chance, and notes of these chances: kernel functions.
 
 Where sizes are exact, the note of a decision holds the chance of each chosen item. Otherwise it holds the chances of
 all items, negative for those that were not chosen: so it tells also how many were.

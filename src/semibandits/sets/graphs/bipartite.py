@@ -1,4 +1,4 @@
-"""What a restriction of pairs leaves to be decided, and whether it can be."""
+"""The bipartite graph of pairs that may still be chosen, as a matrix, and how many there can be."""
 
 from typing import NamedTuple
 

@@ -22,6 +22,8 @@ class Hulls(NamedTuple):
     """By group: the place of its next step."""
     end: Any
     """By group: where its hull ends."""
+    rise: Any
+    """By group: weight per cost of its next step."""
 
 
 def solver(items: Items, costs: Weights, starts: Items, fixed: NDArray[np.bool_], purse: float) -> Solver:
@@ -30,7 +32,7 @@ def solver(items: Items, costs: Weights, starts: Items, fixed: NDArray[np.bool_]
     return Solver(
         greedy_knapsack,
         (items, costs, starts, fixed.astype(np.int64), np.array([purse])),
-        numbers=items.size,
+        numbers=items.size + groups,
         integers=items.size + 3 * groups + fixed.size,
         own_work=False,
     )
@@ -46,6 +48,7 @@ def greedy_knapsack(weights: Any, out: Any, data: Arrays, numbers: Any, integers
         numbers[:behind],
         integers[behind : behind + groups],
         integers[behind + groups : behind + 2 * groups],
+        numbers[behind : behind + groups],
     )
     heap = integers[behind + 2 * groups : behind + 3 * groups]
     chosen = integers[behind + 3 * groups : behind + 3 * groups + len(fixed)]
@@ -111,10 +114,11 @@ def take_steps(hulls: Hulls, heap: Any, costs: Any, starts: Any, left: float) ->
     size = 0
     for g in range(len(heap)):
         if hulls.end[g] > hulls.step[g]:
+            hulls.rise[g] = hulls.slope[hulls.step[g]]
             heap[size] = g
             size += 1
     for at in range(size // 2 - 1, -1, -1):
-        sink(hulls, heap, at, size)
+        sink(hulls.rise, heap, at, size)
     while size > 0:
         g = heap[0]
         step = hulls.step[g]
@@ -123,31 +127,31 @@ def take_steps(hulls: Hulls, heap: Any, costs: Any, starts: Any, left: float) ->
         if fits:
             left -= cost
             hulls.step[g] = step + 1
-        if not fits or step + 1 == hulls.end[g]:
+        if fits and step + 1 < hulls.end[g]:
+            hulls.rise[g] = hulls.slope[step + 1]
+        else:
             size -= 1
             heap[0] = heap[size]
-        sink(hulls, heap, 0, size)
+        sink(hulls.rise, heap, 0, size)
 
 
-def sink(hulls: Hulls, heap: Any, at: int, size: int) -> None:
+def sink(rise: Any, heap: Any, at: int, size: int) -> None:
     """Lets the group at this position of the heap sink to where it belongs: steep steps first, then low numbers."""
     if at >= size:
         return
     group = heap[at]
-    slope = hulls.slope[hulls.step[group]]
     while 2 * at + 1 < size:
         child = 2 * at + 1
         other = heap[child]
-        steepest = hulls.slope[hulls.step[other]]
-        if child + 1 < size:
-            rival = heap[child + 1]
-            rise = hulls.slope[hulls.step[rival]]
-            if rise > steepest or (rise == steepest and rival < other):
-                child += 1
-                other = rival
-                steepest = rise
-        if slope > steepest or (slope == steepest and group < other):
+        if child + 1 < size and comes_before(heap[child + 1], other, rise):
+            child += 1
+            other = heap[child]
+        if comes_before(group, other, rise):
             break
         heap[at] = other
         at = child
     heap[at] = group
+
+
+def comes_before(group: int, other: int, rise: Any) -> bool:
+    return rise[group] > rise[other] or (rise[group] == rise[other] and group < other)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandits.sets.oracles.greedy import mark, words, write_marked
+from semibandits.sets.oracles.sorting import mark, words, write_marked
 from semibandits.sets.oracles.top_k import LEAST_POSITIVE, LOWEST, choose, reserve
 from semibandits.types import Arrays, Items, Solver
 

@@ -1,4 +1,4 @@
-"""What the compiled loops leave open, declared once: fields are placeholders, and what they hold takes their place.
+"""The bindings of the compiled loops, declared once: fields are placeholders, and their values take their place.
 
 The loops import placeholders from here by name, and `kernel.bound` is given `by_placeholder()`. So a new flag is a
 field here, its value where an engine is made, and its use in a loop.

@@ -1,4 +1,4 @@
-"""What is the same in all runs of a task, as arrays and numbers for the compiled loops."""
+"""The constants of a task, which are the same in all its runs, as the compiled loops read them."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 
 class Constants(NamedTuple):
-    """Of a task."""
+    """Arrays and numbers that no round changes."""
 
     checkpoints: Any
     means: Any

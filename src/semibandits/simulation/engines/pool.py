@@ -1,4 +1,8 @@
-"""A pool of fresh Python processes for work that is plain Python."""
+"""A pool of fresh Python processes for work that is plain Python.
+
+loky was tried in its place: there a worker that dies fails all other tasks too, and a death is not noticed while a fork
+lives on.
+"""
 
 import contextlib
 import os
