@@ -123,6 +123,7 @@ class _Describer:
     def __init__(self, former: Former) -> None:
         self.uses = Dependencies(self.describe)
         self._former = former
+        self._kinds: dict[int, str] = {}
         self.parts: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
@@ -145,8 +146,12 @@ class _Describer:
         return result.digest()
 
     def _named(self, kind: type) -> str:
-        name = kind_of(kind)
-        return self._former.names.get(name, name)
+        known = self._kinds.get(id(kind))
+        if known is None:
+            name = kind_of(kind)
+            known = self._kinds[id(kind)] = self._former.names.get(name, name)
+            self._alive.append(kind)
+        return known
 
     def describe(self, value: Any) -> bytes:
         """Words and numbers in full, and other things by their numbers."""
