@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import semibandits as sb
-from semibandits._util import moved
+from semibandits._util import checks, moved
 from semibandits.policies.solution import CompiledPolicy, PolicyKernels
 from semibandits.types import Solver
 
@@ -73,6 +73,8 @@ def test_names_that_users_may_have_imported() -> None:
         experiments.document:read experiments.running:run experiments.constants:table experiments.lemma_1:measure
         experiments.tightness:run experiments.point:Point experiments.report.experiment:write_report
         experiments.paper:reproduce kernel:log,sqrt,where draws:beta rng:uniform
+        environments.base:check_vector,check_vectors,check_bounds sets.base:check_items,check_count,check_n_items
+        policies.checks:positive,not_negative,share,rounds,begin
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -80,6 +82,18 @@ def test_names_that_users_may_have_imported() -> None:
             found = importlib.import_module(moved.PREFIX + module)
             for name in names.split(","):
                 assert hasattr(found, name), f"{module}.{name}"
+
+
+def test_a_name_that_has_moved_alone() -> None:
+    """As in a user's copy of environments/uniform.py, the model of own ones."""
+    with pytest.warns(
+        DeprecationWarning, match=r"environments.base.check_vectors is now semibandits._util.checks"
+    ) as seen:
+        from semibandits.environments.base import check_vectors
+    assert check_vectors is checks.check_vectors
+    assert seen[0].filename == __file__
+    for room in (sb.environments.base, sb.sets.base):
+        assert not hasattr(room, "nothing")
 
 
 def test_the_warning_is_the_users() -> None:

@@ -33,6 +33,7 @@ MOVED = {
     "hard_problems": "problems",
     "learner": "live.learner",
     "moves": "policies.solution.base",
+    "policies.checks": "_util.checks",
     "probing": "oracle",
     "structure": "types.sets",
     "testing_policies": "testing.policies",
@@ -70,11 +71,22 @@ MOVED = {
 }
 """Modules that users may have imported from: old names and new ones."""
 RENAMED = {
+    "environments.base.check_bounds": "_util.checks.check_bounds",
+    "environments.base.check_vector": "_util.checks.check_vector",
+    "environments.base.check_vectors": "_util.checks.check_vectors",
     "moves.Moves": "policies.solution.base.PolicyKernels",
     "moves.oracle_text": "oracle.compiled_oracle",
+    "policies.checks.begin": "_util.checks.check_init",
+    "policies.checks.not_negative": "_util.checks.check_not_negative",
+    "policies.checks.positive": "_util.checks.check_positive",
+    "policies.checks.rounds": "_util.checks.check_rounds",
+    "policies.checks.share": "_util.checks.check_fraction",
+    "sets.base.check_count": "_util.checks.check_count",
+    "sets.base.check_items": "_util.checks.check_items",
+    "sets.base.check_n_items": "_util.checks.check_n_items",
     "structure.Arrays": "types.Arrays",
 }
-"""Names in them that are others now, or elsewhere."""
+"""Names in these and in others that are elsewhere now, or called otherwise."""
 
 
 def find_spec(name: str) -> ModuleSpec | None:
@@ -100,16 +112,33 @@ class _Loader:  # no importlib.abc.Loader, which is slow to import
 
 def _found(old: ModuleType, new: ModuleType, name: str) -> Any:
     """A name of a moved module."""
-    known = f"{old.__name__.removeprefix(PREFIX)}.{name}"
+    known = f"{old.__name__}.{name}".removeprefix(PREFIX)
     if known == "moves.Moved":
         found: Any = _by_moves(new.CompiledPolicy)
     elif known in RENAMED:
-        home, _, today = RENAMED[known].rpartition(".")
-        found = getattr(import_module(PREFIX + home), today)
+        found = _renamed(known)
     else:
         return getattr(new, name)
     vars(old)[name] = found
     return found
+
+
+def _renamed(known: str) -> Any:
+    home, _, name = RENAMED[known].rpartition(".")
+    return getattr(import_module(PREFIX + home), name)
+
+
+def former_names(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module from which names have moved."""
+
+    def find(name: str) -> Any:
+        known = f"{module}.{name}".removeprefix(PREFIX)
+        if known not in RENAMED:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        _warn(f"{module}.{name} is now {PREFIX}{RENAMED[known]}")
+        return _renamed(known)
+
+    return find
 
 
 def _by_moves(base: type) -> type:

@@ -3,14 +3,19 @@
 import functools
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.indexed import names_of
+from semibandits._util.moved import former_names
 from semibandits.errors import BadArgument
 from semibandits.rng import uniform
 from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Scalar, Weights
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)
 
 
 def keep_names(environment: Environment, *vectors: ArrayLike) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits._util.checks import check_restriction, check_weights
 from semibandits._util.forks import ForkLock, cached_property
 from semibandits._util.identity_cache import RecentCache
+from semibandits._util.moved import former_names
 from semibandits._util.showing import above
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 from semibandits.kernel.warm import MOST_REMEMBERED, Warm
@@ -19,6 +20,8 @@ from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
 if TYPE_CHECKING:
     from semibandits.sets.programs.program import Program
+else:
+    __getattr__ = former_names(__name__)
 
 EDGE_BYTES = 800
 """What an edge of a graph takes at least."""
