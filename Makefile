@@ -10,7 +10,7 @@ ALIKE := $(addprefix tests/simulation/,test_policies_on_sets.py test_engine.py t
 # and power cuts; hostile files, forks, threads, signals, restarts, edited code, functions that misbehave, and items in
 # any order harm nobody; the site.
 CAMPAIGNS := $(addprefix tests/,simulation/test_cluster_campaigns.py simulation/test_misbehaving.py \
-  simulation/test_stale_campaigns.py simulation/test_stale_machine_code.py agent/test_moves.py \
+  simulation/test_stale_campaigns.py simulation/test_stale_machine_code.py agent/test_policy_kernels.py \
   live/test_fork_campaigns.py live/test_loading_elsewhere.py live/test_learner_campaigns.py \
   live/test_interrupted_calls.py experiments/test_strangers.py util/test_power_cuts.py test_hostile_files.py \
   test_kills.py test_site.py)
