@@ -106,7 +106,7 @@ def test_where_no_one_tells(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None
 def test_limits_of_the_process_count(kind: str) -> None:
     code = f"""
 import resource
-from semibandits import sizes
+from semibandits._util import resources
 half = resources.memory() // 2
 resource.setrlimit(resource.{kind}, (half, resource.getrlimit(resource.{kind})[1]))
 assert resources.memory() == half
