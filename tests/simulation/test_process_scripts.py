@@ -14,7 +14,7 @@ from support.watching import nothing_is_left_behind, running, soon  # noqa: F401
 
 SCRIPT = """
 import os
-from semibandits.simulation.processes import Processes
+from semibandits.simulation.engines.pool import Processes
 import beside
 
 class Mine(Exception):
@@ -66,7 +66,7 @@ def test_scripts_need_no_guard(tmp_path: Path, how: str) -> None:
 
 BUSY = """
 import sys, time
-from semibandits.simulation.processes import Processes
+from semibandits.simulation.engines.pool import Processes
 
 def busy():
     sys.stdout.write("busy\\n")

@@ -170,7 +170,7 @@ class CompiledEngine(ABC):
                 tick((last - first + 1) * runs)
         outcome.regret[:] = block.curve[:, :runs].T
         if outcome.sums is not None:
-            outcome.sums[:] = block.sums[: task.problem.n_items, :runs].T
+            outcome.sums[:] = block.sums.reshape(-1, self.lanes)[: task.problem.n_items, :runs].T
         return True
 
     def _play_rounds(

@@ -61,7 +61,7 @@ class Run(NamedTuple):
     trace: Any
     """(rounds, max_size, 1): the solutions chosen, where something is recorded."""
     sums: Any
-    """(n_items, 1): all that an item weighed while it was chosen, where that is recorded."""
+    """(n_items,): all that an item weighed while it was chosen, where that is recorded."""
     faults: Any
     now: Any
     odd: Any
@@ -113,7 +113,7 @@ def play(first: int, last: int, run: Run, state: Any, constants: Constants, tabl
             run.x[k] = to_unit(weight, lo, hi)
             sum += weight if SUM_OF_WEIGHTS else run.x[k]
             if RECORDS and run.sums.size > 0:
-                run.sums[item, 0] += weight
+                run.sums[item] += weight
             if REALISED:
                 gained += weight
             elif DRIFTS:

@@ -78,7 +78,7 @@ class SingleEngine(CompiledEngine):
             cursor=np.zeros(2, dtype=np.int64),
             curve=np.zeros((task.checkpoints.size, 1)),
             trace=np.zeros((traced, max_size, 1), dtype=INDEX),
-            sums=np.zeros((n_items if "sums" in task.record else 0, 1)),
+            sums=np.zeros(n_items if "sums" in task.record else 0),
             faults=np.zeros(1),
             now=np.zeros(3, dtype=np.int64),
             odd=np.full(2, -1.0),
