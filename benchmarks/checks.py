@@ -22,7 +22,7 @@ import numpy as np
 
 import semibandits as sb
 from common import Goal, Table, in_turn, play, report, timed
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.schedule import engine_of
 
 LIMIT = 1.1
@@ -114,9 +114,9 @@ def checks_of_ours() -> str:
     slate = sb.Problem(sb.sets.TopK(12, 3), sb.environments.Bernoulli(means(12)))
     one = Task(slate, sb.policies.CombUCB1(), 10, 0, np.array([10]), "expected", "error", frozenset())
     engine = engine_of(one)
-    assert isinstance(engine, Engine)
-    kernel = engine._kernel
-    watched = kernel.users_code or kernel.users_oracle or kernel.users_world or kernel.checked
+    assert isinstance(engine, LanesEngine)
+    bound = engine.bindings
+    watched = bound.USERS_CODE or bound.USERS_ORACLE or bound.USERS_WORLD or engine.checked
     return "some" if watched else "none (every one is a constant False, which the compiler leaves out)"
 
 

@@ -227,7 +227,7 @@ def memory(sizes: Sizes) -> list[Table]:
 
 
 FIGURE = """
-from semibandits.experiments import figure_1c
+from semibandits.experiments.paper import published as figure_1c
 cells = [
     figure_1c.run_cell(m, sigma, runs={runs}, seed=0)
     for sigma in figure_1c.PUBLISHED

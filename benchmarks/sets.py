@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import semibandits as sb
 from common import Goal, Table, in_turn, report, timed
-from semibandits.sets import base as sets_base
+from semibandits.kernel import warm
 
 Weights = NDArray[np.float64]
 Solve = Callable[[Weights], Any]
@@ -264,7 +264,7 @@ def best_with_each(repeats: int) -> Table:
         vectors = np.random.default_rng(0).random((VECTORS, feasible.n_items))
         both = [timed(with_each(solve, [*vectors]), 5) for solve in (feasible.argmax, feasible.best_with_each)]
         calls = []
-        for sets_base.PATIENCE in (np.inf, 0.0):
+        for warm.PATIENCE in (np.inf, 0.0):
             feasible.argmax(vectors[0])
             one, each = in_turn(both, repeats)
             calls.append(each / one)
@@ -281,7 +281,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=25, help="measurements of each figure, of which the median")
     parser.add_argument("--only", default="", help="rows whose name contains this")
     arguments = parser.parse_args()
-    sets_base.PATIENCE = 0.0  # machine code from the first call on
+    warm.PATIENCE = 0.0  # machine code from the first call on
     table = Table("One call of each oracle with other weights, checks included; figures of all rivals in µs")
     for row in rows():
         if arguments.only in row.name:

@@ -28,18 +28,16 @@ CONTRACT = ("FeasibleSet", "Environment", "IndexPolicy", "Policy")
 WORDS = ("Items", "Weights", "Bounds", "Sense", "Init", "FeedbackKind", "Scalar", "Params", "Game", "Solver", "Quotas")
 MATHS = ("where", "sqrt", "log", "ln", "exp", "turn", "xlogy", "betaincinv", "ndtri_exp", "as_index", "word", "as_word")
 FILES = {
-    "experiments.document": ("read", "Experiment", "Plan"),
-    "experiments.running": ("run", "Finished"),
-    "experiments.point": ("Point",),
-    "experiments.report.experiment": ("write_report", "report"),
-    "experiments.tables": ("write_table",),
+    "experiments": ("read", "Experiment", "run", "Point", "write_report", "write_table"),
+    "experiments.files.document": ("Plan",),
+    "experiments.running": ("Finished",),
+    "experiments.report.experiment": ("report",),
 }
+FIGURE_1C = ("run_cell", "Cell")
 STUDIES = {
-    "experiments.tightness": ("run", "draw", "Instance", "Tightness", "Cell", "Fit"),
-    "experiments.constants": ("table", "draw", "Table", "Row"),
-    "experiments.lemma_1": (),
-    "experiments.choosing": ("run", "run_changing", "draw"),
-    "experiments.neighbours": ("sizes", "correlation", "adversary", "feedback", "draw"),
+    "experiments.paper.tightness": ("run", "draw", "Instance", "Tightness", "Cell", "Fit"),
+    "experiments.paper.constants": ("table", "draw", "Table", "Row"),
+    "experiments.paper.lemma_1": (),
 }
 PAGES = (
     Page("learner", "Live use", {"": ("Learner", "Decision")}),
@@ -70,7 +68,11 @@ PAGES = (
     Page("kernel", "Maths for policies and environments", {"kernel": MATHS}),
     Page("errors", "Errors", {"": ("SemiBanditError",), "errors": ()}),
     Page("experiments", "Experiment files and reports", FILES),
-    Page("paper", "The paper's experiments", {"experiments.paper": (), "experiments.figure_1c": ("run_cell", "Cell")}),
+    Page(
+        "paper",
+        "The paper's experiments",
+        {"experiments.paper": (), "experiments.paper.published": ("run_cell", "Cell")},
+    ),
     Page("studies", "Studies", STUDIES),
 )
 

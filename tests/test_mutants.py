@@ -14,7 +14,7 @@ POLICY = "policies/index/combucb1.py"
 MUTANTS = {
     "t for t-1 in the radius": (POLICY, "log(max(round - 1, 1))", "log(max(round, 1))"),
     "alpha 1.4": (POLICY, "alpha: float = 1.5", "alpha: float = 1.4"),
-    "Init averages": ("agent/index.py", 'overwrites = initial and self.init == "paper"', "overwrites = False"),
+    "Init averages": ("agent/index.py", 'overwrites = choice.initial and self.init == "paper"', "overwrites = False"),
     "counts start at 0 after Init": (
         "agent/index.py",
         "(setitem, self.init_x, items, x)]",
@@ -56,11 +56,11 @@ ENGINE_MUTANTS = {
                 value[v, lane] = (y if better else x) + 0.0 * (x + y)
                 best[v, lane] = b if""",
     ),
-    "paths not in order": (PATHS, "    ascending(chosen, data[1][-1], work[3])\n", ""),
+    "paths not in order": (PATHS, "    ascending(chosen, items[-1], words)\n", ""),
     "last of tied items, by insertion": (TOP_K, "up, here = x > a, x > b", "up, here = x >= a, x >= b"),
     "a tied item too few": (TOP_K, "== threshold and ties > 0", "== threshold and ties > 1"),
     "last of tied solutions, in lanes": (
-        "sets/enumerated.py",
+        "sets/oracles/enumerated.py",
         "total[lane] > best[lane]",
         "total[lane] >= best[lane]",
     ),
@@ -77,7 +77,7 @@ ENGINE_MUTANTS = {
     ),
     "a round too late": (BLOCK, "clock(round, np.uint64(0), p)", "clock(round + 1, np.uint64(0), p)"),
     "padding counts": (
-        "simulation/engines/base.py",
+        "simulation/engines/constants.py",
         "np.append(problem.means, 0.0)",
         "np.append(problem.means, 0.5)",
     ),
@@ -95,18 +95,18 @@ LANE_MUTANTS = {
 # In oracles: which families notice.
 SET_MUTANTS = {
     "an edge that closes a cycle": (
-        "sets/graphic.py",
-        "            if a != b:\n                integers[a] = b",
-        "            if a <= b:\n                integers[a] = b",
+        "sets/oracles/spanning_tree.py",
+        "    if a != b:\n        above[a] = b",
+        "    if a <= b:\n        above[a] = b",
     ),
-    "a knapsack without a bottom": ("sets/knapsack.py", "            capacity -= costs[j]\n", ""),
+    "a knapsack without a bottom": ("sets/oracles/knapsack.py", "            capacity -= costs[j]\n", ""),
     "only half of the way counts": (
         "sets/oracles/dijkstra.py",
-        "whole = there + numbers[other + across]",
+        "whole = there + distance[other + across]",
         "whole = there",
     ),
-    "everything fits a greedy knapsack": ("sets/greedy_knapsack.py", "fits = cost <= left", "fits = True"),
-    "items of the first block": ("sets/product.py", "out[k] += first", "out[k] += 0"),
+    "everything fits a greedy knapsack": ("sets/oracles/greedy_knapsack.py", "fits = cost <= left", "fits = True"),
+    "items of the first block": ("sets/oracles/product.py", "out[k] += first", "out[k] += 0"),
     "a promise of everything": ("problem.py", "return ratio * best if self.sense", "return best if self.sense"),
 }
 SET_HUNTERS = [
@@ -201,10 +201,10 @@ SOLO_MUTANTS = {
     ),
     "a solution of the round before": (
         SOLO,
-        "run.trace[round - run.cursor[1], k, 0] = run.out[k]",
-        "run.trace[round - run.cursor[1], k, 0] = run.out[0]",
+        "run.trace[round - run.cursor[TRACED_FROM], k, 0] = run.out[k]",
+        "run.trace[round - run.cursor[TRACED_FROM], k, 0] = run.out[0]",
     ),
-    "the best of the first round": (SOLO, "missed = facts.reference[round - 1]", "missed = facts.reference[0]"),
+    "the best of the first round": (SOLO, "missed = constants.reference[round - 1]", "missed = constants.reference[0]"),
 }
 WIDE_MUTANTS = {
     "ESCB with f": ("policies/solution/escb.py", "half = 0.5 * exploration", "half = 1.0 * exploration"),

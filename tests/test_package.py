@@ -16,8 +16,7 @@ import pytest
 
 import semibandits as sb
 from semibandits._util.versions import versions
-from semibandits.agent import scores
-from semibandits.sets import base as sets_base
+from semibandits.kernel import warm
 
 ROOT = Path(__file__).parent.parent
 
@@ -127,8 +126,7 @@ def growth(rounds: int) -> int:
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine may need half a second for few rounds, and machine code takes memory."""
-    for module in (scores, sets_base):
-        monkeypatch.setattr(module, "PATIENCE", np.inf)
+    monkeypatch.setattr(warm, "PATIENCE", np.inf)
 
 
 @pytest.mark.usefixtures("uncompiled")

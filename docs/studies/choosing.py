@@ -13,7 +13,7 @@ import numpy as np
 
 from semibandits import environments, policies, problems, sets
 from semibandits.errors import BadArgument
-from semibandits.plotting.regret import COLOURS, DASHES
+from semibandits.plotting.axes import COLOURS, DASHES, light_grid
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult, simulate
 from semibandits.simulation.result import estimate
@@ -156,8 +156,7 @@ def draw_paired(result: SimulationResult, styles: Mapping[str, Any], reference: 
         ax.set_ylim(bottom=max(1.0, 0.5 * float(result.regret.mean(axis=1)[:, rounds >= 10].min())))
     ax.set_xlabel("round")
     ax.set_ylabel(f"{result.kind} regret")
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
+    light_grid(ax)
 
 
 def short(name: str) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from semibandits import environments, policies, problems, sets
 from semibandits.errors import BadArgument
 from semibandits.live.learner import Learner
-from semibandits.plotting.regret import COLOURS, DASHES
+from semibandits.plotting.axes import COLOURS, DASHES, light_grid
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
 from semibandits.types import IndexPolicy, Policy
@@ -298,6 +298,5 @@ def _draw_panel(ax: "Axes", panel: Panel) -> None:
     ax.set_title(f"{panel.title}\nmeans of {panel.runs}, bands: 95% intervals", loc="left", fontsize="medium")
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
+    light_grid(ax)
     ax.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.15), fontsize="small", frameon=False, handlelength=3.0)

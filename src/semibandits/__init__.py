@@ -3,12 +3,15 @@
 Everything here is imported when it is first used, so that the command line is quick to answer.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from semibandits._util.versions import __version__ as __version__
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
     from semibandits import environments, errors, policies, problems, rng, sets, testing, theory
     from semibandits.errors import SemiBanditError
     from semibandits.live.learner import Learner
@@ -50,6 +53,21 @@ _HOMES = {
     "SimulationResult": "simulation",
     "simulate": "simulation",
 }
+
+
+class _FormerPaths:
+    """Asked last of all where a module is: those of ours that have moved are found under their old names, too."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> "ModuleSpec | None":
+        if not name.startswith(f"{__name__}."):
+            return None
+        from semibandits._util.moved import find_spec
+
+        return find_spec(name)
+
+
+sys.meta_path.append(_FormerPaths)
 
 
 def __getattr__(name: str) -> Any:

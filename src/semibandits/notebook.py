@@ -1,4 +1,4 @@
-"""What notebooks show: small tables with styles of their own, which read on light and on dark pages.
+"""HTML for notebooks: small tables with styles of their own, which read on light and on dark pages.
 
 Nothing here computes what takes long, and nothing raises: what cannot be shown is left out.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import Any
 
+from semibandits._util.colours import OKABE_ITO
 from semibandits._util.html import Html, Number, escape, facts, number, several, table
 from semibandits.live import Learner
 from semibandits.problem import Problem
@@ -18,7 +19,7 @@ MOST = 25
 """Rows of a table, and names in a line."""
 QUICK_ITEMS = 500
 """The optimum of a set of this package is looked for only among so many items."""
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "currentColor")
+COLOURS = (*OKABE_ITO, "currentColor")
 DASHES = ("none", "6 2", "2 2", "6 2 2 2")
 WIDTH, HEIGHT, MARGIN = 420.0, 150.0, 14.0
 

@@ -36,24 +36,24 @@ def fresh(policy: IndexPolicy) -> scoring.Scores:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     monkeypatch.setattr(scoring, "COSTLY", 0.0)
-    monkeypatch.setattr(scoring.Scores, "_spent", {})
+    monkeypatch.setattr(warm, "_SPENT", RecentCache(10))
 
 
 @pytest.mark.parametrize("policy", EVERYBODY, ids=repr)
 def test_plain_and_compiled_scores_are_equal(policy: IndexPolicy, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = fresh(policy)
-    monkeypatch.setattr(scoring, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     monkeypatch.setattr(scoring, "COSTLY", 0.0)
     quick = fresh(policy)
     quick(1, 5)
-    assert quick._code is not None
-    monkeypatch.setattr(scoring, "PATIENCE", 1e9)
+    assert quick.warm.code is not None
+    monkeypatch.setattr(warm, "PATIENCE", 1e9)
     for round in range(1, 200):
         key = 0 if not policy.random else 0x9E3779B97F4A7C15 * round % 2**64
         np.testing.assert_array_equal(quick(round, key), plain(round, key))
-    assert plain._code is None
+    assert plain.warm.code is None
 
 
 @pytest.mark.usefixtures("impatient")
@@ -61,11 +61,11 @@ def test_a_learner_decides_the_same_before_and_after() -> None:
     told = np.random.default_rng(2).random((60, 2))
     compiled = Learner(sets.TopK(8, 2), policies.CTS(), seed=4)
     decided = [play(compiled, x) for x in told]
-    assert compiled._agent._score._code is not None
-    scoring.PATIENCE = 1e9  # put back by the fixture
+    assert compiled._agent._score.warm.code is not None
+    warm.PATIENCE = 1e9  # put back by the fixture
     plain = Learner(sets.TopK(8, 2), policies.CTS(), seed=4)
     assert [play(plain, x) for x in told] == decided
-    assert plain._agent._score._code is None
+    assert plain._agent._score.warm.code is None
 
 
 def play(learner: Learner, x: Any) -> list[int]:
@@ -87,7 +87,7 @@ class Mine(policies.Random):
 def test_formulas_of_others_are_left_alone() -> None:
     mine = fresh(Mine())
     mine(1, 0)
-    assert mine._code is None
+    assert mine.warm.code is None
 
 
 @pytest.mark.usefixtures("impatient")
@@ -103,7 +103,7 @@ def test_a_compiler_that_cannot_is_not_used(trouble: str, monkeypatch: pytest.Mo
     scores = fresh(policies.KLUCB())
     first = scores(7, 0)
     np.testing.assert_array_equal(first, scores(7, 0))
-    assert scores._code is None
+    assert scores.warm.code is None
 
 
 @pytest.mark.usefixtures("impatient")
@@ -112,4 +112,4 @@ def test_cheap_formulas_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> Non
     scores = fresh(policies.CombUCB1())
     for round in range(1, 20):
         scores(round, 0)
-    assert scores._code is None
+    assert scores.warm.code is None

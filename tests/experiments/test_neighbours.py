@@ -15,7 +15,7 @@ from studies.neighbours import Line, Measured, Panel, exponent, mean, ratio
 
 from semibandits import Learner, policies, problems, rng, sets
 from semibandits.errors import BadArgument
-from semibandits.policies.solution import base
+from semibandits.kernel import warm
 from semibandits.simulation import simulate
 
 
@@ -159,7 +159,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Nothing is compiled. Gives the same as `simulate`."""
     slow = functools.partial(simulate, engine="plain", threads=1)
     monkeypatch.setattr(neighbours, "simulate", slow)
-    monkeypatch.setattr(base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
     return slow
 
 

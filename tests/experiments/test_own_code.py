@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from semibandits._util.fingerprint.digest import digest
+from semibandits._util.fingerprint import digest
 from semibandits.errors import BadArgument, BadExperiment
 from semibandits.experiments.files.document import read
 from semibandits.experiments.files.user_code import Allowed, OwnCode

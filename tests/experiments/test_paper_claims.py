@@ -15,7 +15,6 @@ from semibandits.experiments.paper import (
     published,
     section_6,
     section_9,
-    sharper_constants,
 )
 from semibandits.experiments.paper import figure_1c as fig1c
 from semibandits.experiments.paper.claims import Claim
@@ -152,7 +151,7 @@ def test_regret_of_another_order_is_not(scale: Any, expected: list[bool]) -> Non
 
 
 def test_the_constants_are_the_papers() -> None:
-    part = sharper_constants.judge(NOTHING)
+    part = constants.judge(NOTHING)
     assert holds(part.claims) == [True] * 4
     assert part.claims[0].measured.startswith("24 φ⁵ = 266.164")
     assert part.numbers["crossover"] == pytest.approx(172.1, abs=0.05)
@@ -161,9 +160,9 @@ def test_the_constants_are_the_papers() -> None:
 @pytest.mark.parametrize(
     ("where", "name", "wrong", "number"),
     [
-        (sharper_constants, "geometric_constant", lambda alpha, beta: 268.0, 0),
-        (sharper_constants, "two_event_constant", lambda K: 40.5 * K ** (4.0 / 3.0), 1),
-        (sharper_constants, "crossover", lambda: 170.0, 2),
+        (constants, "geometric_constant", lambda alpha, beta: 268.0, 0),
+        (constants, "two_event_constant", lambda K: 40.5 * K ** (4.0 / 3.0), 1),
+        (constants, "crossover", lambda: 170.0, 2),
         (constants, "cascade_constant", lambda K: 267.0 * K, 3),
     ],
 )
@@ -171,7 +170,7 @@ def test_other_constants_are_noticed(
     where: Any, name: str, wrong: Any, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(where, name, wrong)
-    assert holds(sharper_constants.judge(NOTHING).claims) == [at != number for at in range(4)]
+    assert holds(constants.judge(NOTHING).claims) == [at != number for at in range(4)]
 
 
 # Bounds

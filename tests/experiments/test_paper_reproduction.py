@@ -337,6 +337,17 @@ def test_one_that_is_stopped_while_it_is_written_keeps_the_older_verdicts(
     assert {name for name in kept if name.startswith("figures/")} == {"figures/fig1a.svg", "figures/fig1a.png"}
 
 
+def test_a_first_one_that_is_stopped_while_it_is_written_is_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("semibandits.experiments.table_files.write_table", full_disk)
+        with pytest.raises(StoreFailed, match="No space left"):
+            reproduce(out=tmp_path, only="fig1b", progress=False)
+    reproduce(out=tmp_path, only="fig1a", progress=False)
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"fig1a.svg", "fig1a.png"}
+
+
 def full_disk(*arguments: Any) -> Any:
     raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semibandits as sb
+from semibandits._util import resources
 from semibandits.experiments.point import Point
-from semibandits.experiments.report import curves, items, ranking, solutions
+from semibandits.experiments.report import curves, items, solutions
 from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
 from semibandits.plotting import regret as plots
-from semibandits.simulation import machine
 from support import pages, results
 
 HOSTILE = "</td><script>alert('1')</script>\"&amp;<b>"
@@ -117,7 +117,7 @@ def test_items_are_as_a_learner_sees_them(grid: Point, page: pages.Page) -> None
         np.testing.assert_allclose(np.stack(learned.intervals, axis=1)[seen], learner.intervals()[seen])
         np.testing.assert_array_equal(found[policy].items, learner.best())
     rows = table(page, "item", "in the optimum", "true mean", "times chosen")
-    best = items.Learned(grid, ranking.ranking(result)[0])
+    best = items.Learned(grid, result.ranking()[0])
     for name, optimal, mean, chosen, average, estimate, _, error in rows:
         item = int(name)
         assert (optimal == "yes") == (item in problem.optimum)
@@ -134,7 +134,7 @@ def test_solutions_are_judged_by_the_true_means(grid: Point, page: pages.Page) -
     found = solutions.find(grid)
     assert isinstance(found, dict)
     rows = table(page, "policy", "expected reward", "gap")
-    for policy, cells in zip(ranking.ranking(grid.result), rows, strict=True):
+    for policy, cells in zip(grid.result.ranking(), rows, strict=True):
         one = found[policy]
         gaps = [
             grid.problem.gap(grid.problem.feasible.argmax(items.Learned(grid, policy).best(run))) for run in range(4)
@@ -183,7 +183,7 @@ def test_legends_have_the_names_of_the_tables(grid: Point) -> None:
 
 
 def test_where_it_was_played(page: pages.Page) -> None:
-    assert f"machine {machine.processor()}, {machine.cores()} core" in page.text
+    assert f"machine {resources.processor()}, {resources.cores()} core" in page.text
 
 
 # Other worlds

@@ -14,7 +14,7 @@ from semibandits._util.html import Html
 from semibandits.errors import BadArgument
 from semibandits.experiments.report.page import Section, nested, page
 from semibandits.experiments.report.pictures import figure, picture, save
-from semibandits.plotting import regret, sets
+from semibandits.plotting import axes, sets
 from support import pages
 
 CSS = files("semibandits.experiments.report").joinpath("style.css").read_text()
@@ -25,7 +25,7 @@ def drawn() -> Any:
     ax.plot([1, 10, 100], [1, 2, 3], color="#0072B2", marker="o", label="#333333 url(#x) <&>")
     ax.fill_between([1, 10, 100], [0, 1, 2], [2, 3, 4], color="black", alpha=0.2)
     ax.bar([5], [1], hatch="//", color="#b8b8b8", edgecolor="#e4e4e4")
-    ax.axhline(1.0, color=regret.LOWER_COLOUR)
+    ax.axhline(1.0, color=axes.LOWER_COLOUR)
     ax.set_title("a title", color="#333333")
     ax.legend()
     return ax
@@ -146,7 +146,7 @@ def test_the_themes_differ() -> None:
     assert LIGHT.keys() == DARK.keys()
 
 
-@pytest.mark.parametrize("colour", [*regret.COLOURS[:-1], sets.CHOSEN])
+@pytest.mark.parametrize("colour", [*axes.COLOURS[:-1], axes.CHOSEN])
 def test_curves_stand_out_from_a_dark_page(colour: str) -> None:
     assert contrast(colour.lower(), DARK["paper"]) >= 3.0
 

@@ -35,15 +35,15 @@ def test_the_best_of_many_is_called_so_only_with_care() -> None:
     wrong = []
     for _ in range(40):
         result = results.make(policies=30, runs=10, regret=generator.normal(100.0, 10.0, (30, 10, 4)))
-        wrong.append(any(map(ranking.significant, ranking.comparisons(result))))
+        wrong.append(any(one.significant for one in result.comparisons()))
     assert sum(wrong) <= 6  # 5% of 40, and luck
-    assert len(ranking.comparisons(results.make(policies=30))) == 29
+    assert len(results.make(policies=30).comparisons()) == 29
 
 
 def test_names_are_as_short_as_tells_them_apart() -> None:
     names = ("CTS()", "CombUCB1(alpha=0.5, init='paper')", "CombUCB1(alpha=1.5, init='paper')", "X(1, 2)", "X(1, 3)")
     result = results.make(policies=5)
-    short = ranking.short_names(dataclasses.replace(result, policies=names))
+    short = dataclasses.replace(result, policies=names).short_names
     assert short == ["CTS", "CombUCB1(alpha=0.5)", "CombUCB1(alpha=1.5)", "X(1, 2)", "X(1, 3)"]
     odd = ("A(x=1, y=2)", "A(y=2, x=1)", "A() #2", "A()", "A(x=1, y=3)")
-    assert len(set(ranking.short_names(dataclasses.replace(result, policies=odd)))) == 5
+    assert len(set(dataclasses.replace(result, policies=odd).short_names)) == 5

@@ -155,8 +155,8 @@ def test_more_runs_policies_and_values_play_only_what_is_missing(
 
 CHILD = """
 import sys
-from semibandits.experiments import document, running
-running.run(document.read(sys.argv[1]), sys.argv[2], progress=False)
+from semibandits.experiments import read, run
+run(read(sys.argv[1]), sys.argv[2], progress=False)
 """
 
 
@@ -266,7 +266,7 @@ def test_only_one_process_plays_in_a_folder(tmp_path: Path, monkeypatch: pytest.
             sys.executable,
             "-c",
             "import sys; from semibandits.experiments.folder import claimed\n"
-            "from semibandits.experiments.files.document import read; from pathlib import Path\n"
+            "from semibandits.experiments import read; from pathlib import Path\n"
             "with claimed(Path(sys.argv[2]), read(sys.argv[1])): print('held', flush=True); sys.stdin.read()",
             str(experiment.path),
             str(tmp_path / "out"),

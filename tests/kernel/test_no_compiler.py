@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, policies, sets
-from semibandits._util.identity_cache import IdentityCache, RecentCache
+from semibandits._util.identity_cache import RecentCache
 from semibandits.agent import scores
 from semibandits.kernel import warm
 from semibandits.kernel.interrupts import held_back
-from semibandits.policies.solution import base
 from semibandits.sets import base as sets_base
 
 SCRIPT = """
@@ -27,8 +26,9 @@ if sys.argv[1] == "missing":
     sys.modules["numba"] = None
 import numpy as np
 import semibandits as sb
-from semibandits import errors, base, scoring
-from semibandits.sets import base as sets_base
+from semibandits import errors
+from semibandits.agent import scores
+from semibandits.kernel import warm
 
 def play(feasible, policy):
     learner, generator, seen = sb.Learner(feasible, policy, seed=3), np.random.default_rng(0), []
@@ -45,7 +45,7 @@ games = [(feasible, policy) for feasible in (top, own, large, grid) for policy i
 games = [(f, p) for f, p in games if f in (top, large) or not isinstance(p, (sb.policies.OSMD, sb.policies.HYBRID))]
 outcomes = []
 for patience in (float("inf"), 0.0):
-    base.PATIENCE = scores.PATIENCE = sets_base.PATIENCE = patience
+    warm.PATIENCE = patience
     scores.COSTLY = 0.0
     outcomes.append([play(feasible, policy) for feasible, policy in games])
 assert outcomes[0] == outcomes[1]
@@ -109,18 +109,15 @@ GAMES: dict[str, Callable[[], tuple[Any, Any]]] = {
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if nothing had ever been compiled; plain code is tried once, and then what is quicker."""
-    for kind in (scores.Scores, sets_base.WarmOracle):
-        monkeypatch.setattr(kind, "_spent", IdentityCache())
-    monkeypatch.setattr(base.WarmPolicy, "_spent", RecentCache(100))
-    monkeypatch.setattr(sets_base.WarmOracle, "_codes", IdentityCache())
+    monkeypatch.setattr(sets_base.WarmOracle, "_warm", RecentCache(100))
+    monkeypatch.setattr(warm, "_SPENT", RecentCache(100))
     monkeypatch.setattr(warm, "_PLAIN", RecentCache(100))
     monkeypatch.setattr(warm, "_SAID", set())
     patient(monkeypatch, 0.0)
 
 
 def patient(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    for room in (base, scores, sets_base):
-        monkeypatch.setattr(room, "PATIENCE", seconds)
+    monkeypatch.setattr(warm, "PATIENCE", seconds)
     monkeypatch.setattr(scores, "COSTLY", 0.0)
 
 
@@ -160,7 +157,7 @@ def test_a_compiler_that_fails(
 
         monkeypatch.setattr(warm, "bound", failing)
         monkeypatch.setattr(warm, "_PLAIN", RecentCache(100))
-        monkeypatch.setattr(sets_base.WarmOracle, "_codes", IdentityCache())
+        monkeypatch.setattr(sets_base.WarmOracle, "_warm", RecentCache(100))
         assert play(*GAMES[game]()) == expected
         assert play(*GAMES[game]()) == expected
         assert 0 < len(asked) == len(set(asked))

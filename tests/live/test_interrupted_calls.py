@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from semibandits import Learner, policies, sets
-from semibandits.agent import scores
-from semibandits.policies.solution import base
-from semibandits.sets import base as sets_base
+from semibandits.kernel import warm
 from support.interrupting import Interrupted, interrupted
 
 TREE = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)]
@@ -40,13 +38,12 @@ MANY_POINTS = ("random", "sum", "osmd", "hybrid", "knapsack")
 @pytest.fixture(autouse=True)
 def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Traced, all texts are slow; and a compiler that is interrupted at each of its points gets nowhere."""
-    for module in (sets_base, base, scores):
-        monkeypatch.setattr(module, "PATIENCE", float("inf"))
+    monkeypatch.setattr(warm, "PATIENCE", float("inf"))
 
 
 def all_of(learner: Learner) -> tuple[Any, ...]:
     begun = (learner._agent.stats[0] == 0.0).any()  # afterwards nobody asks what is pending
-    pending = learner._desk._pending.tolist() if begun else None
+    pending = learner._updates._pending.tolist() if begun else None
     return msgspec.json.encode(learner._snapshot()), pending
 
 
@@ -62,8 +59,8 @@ class Pair:
     def __init__(self, name: str, stride: int) -> None:
         self.name, self.stride = name, stride
         self.learner, self.twin = LEARNERS[name](), LEARNERS[name]()
-        self.twin._book.name, self.twin._book._epoch = self.learner._book.name, self.learner._book.epoch()
-        self.twin._book._begun = self.learner._book._begun
+        self.twin._log.name, self.twin._log._epoch = self.learner._log.name, self.learner._log.epoch()
+        self.twin._log._begun = self.learner._log._begun
         self.broke: list[str] = []
         self.interrupted = 0
 

@@ -118,7 +118,7 @@ def test_other_names_for_the_same_items(tmp_path: Path) -> None:
     with pytest.raises(errors.BadState, match=r"missing: 's->a', .*; new: 'S->A', .*same_items=True"):
         Learner.load(path, renamed)
     loaded = Learner.load(path, renamed, same_items=True)
-    assert loaded._inputs.labels == renamed.labels
+    assert loaded._reader.labels == renamed.labels
     np.testing.assert_array_equal(loaded.estimates, learner.estimates)
 
 
@@ -132,7 +132,7 @@ def test_names_given_to_the_learner_instead_of_the_set_s_own(tmp_path: Path) -> 
         Learner.load(path, sets.Assignment(["x", "y"], ["1", "2"])),
         Learner.load(path, pairs, labels=mine),
     ):
-        assert (again._inputs.labels, again.estimates[0]) == (tuple(mine), 0.25)
+        assert (again._reader.labels, again.estimates[0]) == (tuple(mine), 0.25)
     turned = Learner.load(path, pairs, labels=mine[::-1])
     assert turned.estimates[3] == 0.25
     with pytest.raises(errors.BadState, match="Give the names they were saved by as labels="):
@@ -296,7 +296,7 @@ def test_files_of_older_releases(tmp_path: Path) -> None:
         loaded = Learner.load(path, feasible, same_items=True)
         loaded.save(path)
         Learner.load(path, feasible)
-        assert loaded._inputs.labels == (None if labels is None else tuple(labels))
+        assert loaded._reader.labels == (None if labels is None else tuple(labels))
 
 
 def test_policies_that_speak_of_item_numbers(tmp_path: Path) -> None:

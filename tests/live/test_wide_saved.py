@@ -49,7 +49,7 @@ def goes_on(learner: Learner, rounds: int = 14, bounds: tuple[float, float] = (0
             if learner._feedback == "bandit":
                 learner.tell(decision.id, weights.sum())
             else:
-                told = learner._book.find(decision.id).weights
+                told = learner._log.find(decision.id).weights
                 rest = np.arange(weights.size) if told is None else np.flatnonzero(np.isnan(told))
                 learner.tell(decision.id, dict(zip(decision.items[rest].tolist(), weights[rest], strict=True)))
         waiting = waiting[1:]
@@ -87,10 +87,8 @@ def test_sums_alone(name: str, tmp_path: Path) -> None:
         learner.save(tmp_path / "state.json", overwrite=True)
         loaded = Learner.load(tmp_path / "state.json", feasible)
         bounds: Any = settings.get("bounds", (0.0, 1.0))
-        finished = next(
-            id for id, record in loaded._book.finished.items() if not record.cancelled and record.items.size
-        )
-        told = learner._book.find(finished).weights
+        finished = next(id for id, record in loaded._log.finished.items() if not record.cancelled and record.items.size)
+        told = learner._log.find(finished).weights
         assert told is not None
         assert loaded.tell(finished, told[0]) == 0
         with pytest.raises(errors.ContradictingFeedback):

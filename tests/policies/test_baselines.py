@@ -12,7 +12,7 @@ from scipy import stats
 
 from semibandits import Learner, Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.rng import uniform
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.schedule import play_with
 from semibandits.types import Arrays, Environment, FeasibleSet, Scalar, Weights
 from support.tasks import same, task
@@ -265,7 +265,7 @@ def test_machine_code_knows_the_means_too(smooth: bool) -> None:
     world = environments.Drifting(np.random.default_rng(7).random((6, 5)), STARTS, smooth)
     problem = Problem(sets.TopK(5, 2), world)
     one = task(problem, policies.Clairvoyant(problem), horizon=300, kind="dynamic")
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
     assert np.abs(fast.regret).max() <= 1e-9

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from semibandits import errors, policies, rng, sets
-from semibandits.policies.solution import base, listing
+from semibandits.kernel import warm
+from semibandits.policies.solution import listing
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet, Game
 
@@ -22,7 +23,7 @@ NO_CONSTANT = [[0], [1], [0, 1]]
 
 @pytest.fixture(autouse=True)
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
 
 
 def rows(feasible: FeasibleSet) -> tuple[list[list[int]], Numbers]:
@@ -199,7 +200,7 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
     policy = policies.COMBAND(eta=0.05, gamma=0.2)
     played = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(base, "PATIENCE", patience)
+        monkeypatch.setattr(warm, "PATIENCE", patience)
         generator = np.random.default_rng(3)
         state = policy.start(Game(7, 4, offset=-0.3), feasible)
         steps = []
@@ -208,14 +209,14 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
             state = policy.learn(state, feasible, t, items, generator.random(1) * items.size, note, 0)
             steps.append([items.tolist(), note.tolist(), state.estimates.tolist()])
         played.append(steps)
-    assert len(policy.live(feasible)._codes) == 2
+    assert all(one.code is not None for one in policy.live(feasible).warm[:2])
     assert played[0] == played[1]
     assert len({tuple(step[0]) for step in played[0]}) > 3
 
 
 def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less than half of what drawing at random would lose."""
-    monkeypatch.setattr(base, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     feasible, horizon = sets.Enumerated(OF_ALL_SIZES), 20_000
     means = np.array([0.9, 0.8, 0.9, 0.9, 0.1, 0.2, 0.1])
     listed, matrix = rows(feasible)

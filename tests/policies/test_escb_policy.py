@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semibandits import Learner, errors, sets
+from semibandits.kernel import warm
 from semibandits.policies import ESCB
 from semibandits.policies.solution import aescb, base, escb, listing
 from semibandits.types import FeasibleSet, Game, Items
@@ -26,7 +27,7 @@ OFFSETS = [0.0, -1.0, 0.75, -0.4, 20.0]
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
 
 
 @pytest.fixture
@@ -327,7 +328,7 @@ def test_machine_code_decides_alike(feasible: FeasibleSet, method: Any, monkeypa
     states = hard_states(policy, feasible)
     made = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(base, "PATIENCE", patience)
+        monkeypatch.setattr(warm, "PATIENCE", patience)
         decisions = [policy.choose(state, feasible, 10**6, 0)[0] for state in states]
         learned = [
             policy.learn(state, feasible, 9, items, np.linspace(0.0, 1.0, items.size), None, 0)

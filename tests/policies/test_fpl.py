@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-import semibandits.policies.solution.base
 from semibandits import Learner, errors, policies, problems, rng, sets
+from semibandits.kernel import warm
 from semibandits.policies.solution.fpl import FPL, FPLState
 from semibandits.types import FeasibleSet, Game
 from support.plain_play import agree
@@ -24,12 +24,12 @@ COSTS, REWARDS = -1.0, 0.0
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
 
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
 
 
 def game(feasible: FeasibleSet, horizon: int = 0, offset: float = COSTS) -> Game:
@@ -270,7 +270,7 @@ def history(policy: FPL, feasible: FeasibleSet, rounds: int, offset: float = COS
 def plain_is_compiled(policy: FPL, feasible: FeasibleSet, monkeypatch: pytest.MonkeyPatch, offset: float) -> None:
     histories = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", patience)
+        monkeypatch.setattr(warm, "PATIENCE", patience)
         histories.append(history(policy, feasible, 50, offset))
     assert histories[0] == histories[1]
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-import semibandits.policies.solution.base
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets
+from semibandits.kernel import warm
 from semibandits.policies.solution.hybrid import HYBRID, HybridState
 from semibandits.simulation import simulate
 from semibandits.testing import check_policy
@@ -28,7 +28,7 @@ PLAIN = math.inf
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No text is compiled unless a test asks for it."""
-    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", PLAIN)
+    monkeypatch.setattr(warm, "PATIENCE", PLAIN)
 
 
 def started(feasible: FeasibleSet, losses: Any, offset: float = 0.0, policy: HYBRID | None = None) -> HybridState:

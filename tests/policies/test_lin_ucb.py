@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from semibandits import Learner, errors, policies, sets
-from semibandits.kernel import compiled
-from semibandits.policies.solution import base, full_bandit, listing
+from semibandits.kernel import compiled, warm
+from semibandits.policies.solution import full_bandit, listing
 from semibandits.testing import check_policy
 from semibandits.types import Game
 
@@ -22,7 +22,7 @@ OF_ALL_SIZES = [[0, 1, 2], [3, 4], [5], [0, 3, 5], [1, 4, 6], [2, 6]]
 
 @pytest.fixture(autouse=True)
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
 
 
 def rows(listed: list[list[int]], n_items: int) -> Numbers:
@@ -149,7 +149,7 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
     for policy in (policies.OFUL(noise=0.3), policies.LinUCB(alpha=1.0)):
         played = []
         for patience in (math.inf, 0.0):
-            monkeypatch.setattr(base, "PATIENCE", patience)
+            monkeypatch.setattr(warm, "PATIENCE", patience)
             generator = np.random.default_rng(3)
             state = policy.start(Game(7, 3, offset=-0.5), feasible)
             steps = []
@@ -158,7 +158,7 @@ def test_machine_code_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> No
                 state = policy.learn(state, feasible, t, items, generator.random(1) * items.size, None, 0)
                 steps.append([items.tolist(), *[array.tolist() for array in state]])
             played.append(steps)
-        assert len(policy.live(feasible)._codes) == 2
+        assert all(one.code is not None for one in policy.live(feasible).warm[:2])
         assert played[0] == played[1]
         assert len({tuple(step[0]) for step in played[0]}) > 2
 

@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from semibandits import errors, sets
+from semibandits.kernel import warm
 from semibandits.policies import ESCB, OLSUCB
-from semibandits.policies.solution import base, listing, ols_ucb
+from semibandits.policies.solution import listing, ols_ucb
 from semibandits.types import FeasibleSet, Game
 from support.reference import Solution, paths
 
@@ -29,7 +30,7 @@ SETS: dict[str, tuple[FeasibleSet, list[Solution]]] = {
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
 
 
 def exploration(t: int, k: int, lam: float) -> float:
@@ -201,7 +202,7 @@ def test_machine_code_decides_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     gammas = [random_gamma(n, generator) if case % 2 else None for case in range(20)]
     made = []
     for patience in (math.inf, 0.0):
-        monkeypatch.setattr(base, "PATIENCE", patience)
+        monkeypatch.setattr(warm, "PATIENCE", patience)
         run = []
         for history, gamma in zip(histories, gammas, strict=True):
             policy = OLSUCB(gamma, width=0.1)

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-import semibandits.policies.solution.base
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets
+from semibandits.kernel import warm
 from semibandits.policies.solution import osmd, polytope
 from semibandits.policies.solution.osmd import OSMD, OSMDState, Regulariser
 from semibandits.simulation import simulate
@@ -29,7 +29,7 @@ KINDS: list[Regulariser] = ["entropy", "inf"]
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No text is compiled unless a test asks for it."""
-    monkeypatch.setattr(semibandits.policies.solution.base, "PATIENCE", math.inf)
+    monkeypatch.setattr(warm, "PATIENCE", math.inf)
 
 
 def started(policy: OSMD, feasible: FeasibleSet, offset: float = 0.0) -> OSMDState:

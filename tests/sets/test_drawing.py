@@ -16,8 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from semibandits import errors, sets
-from semibandits.plotting import curves, graphs, layout
-from semibandits.plotting import sets as drawing
+from semibandits.plotting import axes, curves, graphs, layout
 from semibandits.sets.base import BuiltIn
 from support.families import FAMILIES
 
@@ -44,7 +43,7 @@ def edges(ax: Axes, gid: str) -> Any:
 def frames(ax: Axes) -> list[tuple[int, int]]:
     """(row, column) of the cells framed as chosen."""
     found = [patch for patch in ax.patches if patch.get_gid() == "chosen"]
-    assert all(to_hex(patch.get_edgecolor()) == drawing.CHOSEN.lower() for patch in found)
+    assert all(to_hex(patch.get_edgecolor()) == axes.CHOSEN.lower() for patch in found)
     return [(round(p.get_y() + 0.46), round(p.get_x() + 0.46)) for p in found if isinstance(p, Rectangle)]
 
 
@@ -72,8 +71,8 @@ def test_a_path_on_a_grid() -> None:
     chosen, others = edges(ax, "chosen"), edges(ax, "others")
     assert len(chosen.get_segments()) == 6
     assert len(others.get_segments()) == 18
-    assert {to_hex(colour) for colour in chosen.get_colors()} == {drawing.CHOSEN.lower()}
-    assert {to_hex(colour) for colour in others.get_colors()} == {drawing.OTHER.lower()}
+    assert {to_hex(colour) for colour in chosen.get_colors()} == {axes.CHOSEN.lower()}
+    assert {to_hex(colour) for colour in others.get_colors()} == {axes.OTHER.lower()}
     assert chosen.get_linewidths()[0] > 2.0 * others.get_linewidths()[0]
     for line, item in zip(chosen.get_segments(), path, strict=True):  # where rows and columns are
         (row, column), (to_row, to_column) = grid.edges[item]  # type: ignore[misc]
@@ -235,7 +234,7 @@ def test_bars() -> None:
     ax = named.draw([1, 2], [0.25, np.nan, -0.5])
     render(ax)
     bars = [(bar.get_width(), to_hex(bar.get_facecolor()).upper()) for bar in ax.patches if isinstance(bar, Rectangle)]
-    assert bars == [(0.25, drawing.OTHER), (-0.5, drawing.CHOSEN), (0.0, drawing.CHOSEN)]  # the unknown last
+    assert bars == [(0.25, axes.OTHER), (-0.5, axes.CHOSEN), (0.0, axes.CHOSEN)]  # the unknown last
     assert [label.get_text() for label in ax.get_yticklabels()] == ["0:a->b", "1:$x$->y", "0:a->b #2"]
     assert [label.get_fontweight() for label in ax.get_yticklabels()] == ["normal", "bold", "bold"]
     assert [text.get_text() for text in ax.texts] == ["unknown"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semibandits._util.fingerprint.digest import digest
+from semibandits._util.fingerprint import digest
 from semibandits.errors import EmptyFeasibleSet
 from semibandits.kernel import compiled
 from semibandits.sets import Knapsack, Product

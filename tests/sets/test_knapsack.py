@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from semibandits import errors, sets
-from semibandits.sets import base as sets_base
+from semibandits.kernel import warm
 from semibandits.sets import knapsack
 from semibandits.types import FeasibleSet
 
@@ -48,7 +48,7 @@ def test_agrees_with_scipy(seed: int, grouped: bool) -> None:
 
 def test_agrees_with_or_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     ortools = pytest.importorskip("ortools.algorithms.python.knapsack_solver")
-    monkeypatch.setattr(sets_base, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     numbers = generator(1)
     for n_items, capacity in ((50, 500), (200, 1000), (30, 17), (80, 10_000)):
         costs = numbers.integers(0, 60, n_items).tolist()
@@ -211,7 +211,7 @@ def test_greed() -> None:
 @pytest.mark.parametrize("grouped", [False, True])
 def test_greed_on_larger_knapsacks(grouped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the best where it could be less: a few large items among small ones that look better."""
-    monkeypatch.setattr(sets_base, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     numbers = generator(5)
     worst = 1.0
     for _ in range(200):
@@ -227,7 +227,7 @@ def test_greed_on_larger_knapsacks(grouped: bool, monkeypatch: pytest.MonkeyPatc
 
 
 def test_greed_never_overspends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sets_base, "PATIENCE", 0.0)
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     numbers = generator(6)
     for capacity in (0.3, 1.0, 1e-200, 1e200):
         costs = numbers.random(3000) * capacity / 500

@@ -16,7 +16,7 @@ from semibandits import Problem, environments, errors, sets
 from semibandits.kernel import compiled
 from semibandits.sets.base import Solved, WarmOracle
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.oracles import greedy
+from semibandits.sets.oracles import order
 from semibandits.sets.programs.program import Program
 from semibandits.types import FeasibleSet, total
 
@@ -78,14 +78,14 @@ def test_trees_whatever_was_asked_before(nodes: int, edges: int, bases: bool) ->
         states.add(int(integers[2 * len(solver.data[0])]))
         assert out[:size].tolist() == expected
         assert live._plain(w).tolist() == expected
-    assert edges < 300 or {greedy.SORTED, greedy.REST - 1, 0} <= states
+    assert edges < 300 or {order.SORTED, order.REST - 1, 0} <= states
 
 
 @pytest.mark.parametrize("deep", [1, 2, 5])
 def test_a_merge_sort_takes_over_where_splitting_goes_too_deep(deep: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(greedy, "DEEP", deep)
-    monkeypatch.setattr(greedy, "MOVES", -1)  # no repair
-    monkeypatch.setattr(greedy, "REST", 2)
+    monkeypatch.setattr(order, "DEEP", deep)
+    monkeypatch.setattr(order, "MOVES", -1)  # no repair
+    monkeypatch.setattr(order, "REST", 2)
     graph = random_graph(60, 300, 1)
     feasible = sets.GraphicMatroid(graph)
     live = WarmOracle(feasible.solver(), feasible.max_size)

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from semibandits import Problem, environments, errors, sets
-from semibandits._util.fingerprint.digest import digest
+from semibandits._util.fingerprint import digest
 from semibandits.sets.programs import highs
 from semibandits.sets.programs.highs import proven
 from semibandits.sets.programs.program import Program

@@ -15,7 +15,7 @@ from semibandits import Learner, Problem, environments, errors, policies, sets, 
 from semibandits.kernel import compiled
 from semibandits.sets.base import BuiltIn, Solved
 from semibandits.sets.programs.program import Program
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.types import Arrays, FeasibleSet, Items, Solver
 from support import strategies
 from support.families import FAMILIES
@@ -308,7 +308,7 @@ def test_work_space_of_ones_own_and_of_all() -> None:
 def test_nothing_is_allocated_in_machine_code() -> None:
     blocks = [sets.Enumerated([[0, 2], [], [1]]), sets.GridPaths(2)]
     problem = Problem(sets.Product(blocks * 2), environments.Bernoulli([0.5] * 30))
-    engine = Engine(task(problem, policy()))  # of a user's policy no machine code is kept
+    engine = LanesEngine(task(problem, policy()))  # of a user's policy no machine code is kept
     engine.prepare()
     (llvm,) = engine._code.inspect_llvm().values()  # type: ignore[attr-defined]
     assert not re.search(r"NRT_(MemInfo_alloc|Allocate|Reallocate)", llvm)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, errors, sets
-from semibandits.kernel import compiled
+from semibandits._util.identity_cache import RecentCache
+from semibandits.kernel import compiled, warm
 from semibandits.sets import base as sets_base
 from semibandits.sets.oracles import top_k
 from semibandits.types import total
@@ -60,17 +61,18 @@ def test_both_texts_take_the_largest(n_items: int, k: int, restricted: bool, bas
 def test_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Live, NumPy selects until that has cost more than compiling may."""
     feasible = sets.TopK(500, 20)
-    spent: dict[object, float] = {}
-    monkeypatch.setattr(sets_base.WarmOracle, "_spent", spent)
+    monkeypatch.setattr(sets_base.WarmOracle, "_warm", RecentCache(10))
+    monkeypatch.setattr(warm, "_SPENT", RecentCache(10))
+    spent = warm.Warm(feasible.single().function, {})._spent
     rng = np.random.default_rng(0)
     feasible.argmax(rng.random(500))
-    assert 0.0 < spent[feasible.single().function] < sets_base.PATIENCE
-    monkeypatch.setattr(sets_base, "PATIENCE", 0.0)
+    assert 0.0 < spent[0] < warm.PATIENCE
+    monkeypatch.setattr(warm, "PATIENCE", 0.0)
     feasible.argmax(rng.random(500))  # in both ways
-    before = spent[feasible.single().function]
+    before = spent[0]
     for w in rng.random((20, 500)):
         assert feasible.argmax(w).tolist() == expected(feasible, w)
-    assert spent[feasible.single().function] == before
+    assert spent[0] == before
     assert "_live" not in vars(small := sets.TopK(30, 5))
     assert small.argmax(w[:30]).tolist() == expected(small, w[:30])
     assert "_live" not in vars(small)  # it never needs the compiler
@@ -79,7 +81,7 @@ def test_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("patience", [0.0, 1e9])
 def test_a_million_items(patience: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sets_base, "PATIENCE", patience)
+    monkeypatch.setattr(warm, "PATIENCE", patience)
     rng = np.random.default_rng(1)
     feasible = sets.TopK(1_000_000, 100)
     for part in (feasible, feasible.restrict(include=[7], exclude=range(500_000, 500_100))):

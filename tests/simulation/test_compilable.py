@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, errors, sets, simulate
-from semibandits.simulation.engines.base import NotCompilable
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.compilable import NotCompilable
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.types import Clock, Params, Scalar, Stats
 from support.tasks import mean, policy, task, ucb
 from support.worlds import PROBLEMS, Steps, Sum
@@ -105,12 +105,12 @@ def test_overrides_on_the_object_count() -> None:
     one = sets.TopK(6, 2)
     one.argmax = lambda weights: np.array([0, 1])  # type: ignore[method-assign]
     with pytest.raises(NotCompilable, match="no oracle"):
-        Engine(task(Problem(one, environments.Bernoulli([0.5] * 6))))
+        LanesEngine(task(Problem(one, environments.Bernoulli([0.5] * 6))))
     mine = policy()
     mine.score = mean  # type: ignore[method-assign]
     with pytest.raises(NotCompilable, match=r"a score\(\) of its own"):
-        Engine(task(PROBLEMS["small top-k"], mine))
+        LanesEngine(task(PROBLEMS["small top-k"], mine))
     world = Steps([0.5] * 9)
     world.tables = (world.means.astype(np.float32), world.tables[1])
     with pytest.raises(NotCompilable, match="table of float32"):
-        Engine(task(Problem(sets.TopK(9, 3), world)))
+        LanesEngine(task(Problem(sets.TopK(9, 3), world)))

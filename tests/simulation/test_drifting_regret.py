@@ -10,7 +10,7 @@ import pytest
 from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate, theory
 from semibandits.simulation import comparator
 from semibandits.simulation.engines import plain as loop
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.types import Arrays, Environment, Scalar, Weights, total
 from support.tasks import chosen, learned, long, same, task, ucb
 
@@ -194,7 +194,7 @@ def test_shorter_horizons_are_prefixes_of_dynamic_regret() -> None:
 @pytest.mark.parametrize("kind", ["dynamic", long("static")])
 def test_engine_loop_and_learner_agree(problem: Problem, kind: str) -> None:
     one = task(problem, horizon=400, kind=kind)
-    engine = Engine(one)
+    engine = LanesEngine(one)
     engine.prepare()
     compiled = engine.play(0, 3)
     assert compiled is not None
@@ -203,7 +203,7 @@ def test_engine_loop_and_learner_agree(problem: Problem, kind: str) -> None:
         same(plain, type(compiled).of({name: array[run : run + 1] for name, array in compiled.arrays().items()}))
         if run == 0:
             assert chosen(plain) == learned(one)
-    unlike = Engine(one, lanes=8, pipeline=False).play(0, 3) if kind == "static" else compiled
+    unlike = LanesEngine(one, lanes=8, pipeline=False).play(0, 3) if kind == "static" else compiled
     assert unlike is not None
     same(unlike, compiled)
 

@@ -10,7 +10,7 @@ from semibandits import Problem, environments, errors, policies, problems, sets,
 from semibandits.kernel import where
 from semibandits.rng import uniform
 from semibandits.simulation.engines import base
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.engines.watch import Fault
 from semibandits.simulation.schedule import play_with
 from semibandits.simulation.task import Outcome
@@ -54,7 +54,7 @@ ALIKE = {
 @pytest.mark.parametrize("name", [long(name) if name in ALIKE else name for name in PROBLEMS])
 def test_engine_learner_and_plain_loop_agree(name: str) -> None:
     one = task(PROBLEMS[name])
-    fast = Engine(one).play(0, 3)
+    fast = LanesEngine(one).play(0, 3)
     assert fast is not None
     same(fast, play_with(None, one, 0, 3))
     if not one.problem.environment.hindsight:  # bounds are for laws
@@ -62,7 +62,7 @@ def test_engine_learner_and_plain_loop_agree(name: str) -> None:
         assert (below_every_bound(one.problem, one.checkpoints, fast.regret) > 0) is exact
     for seed in (7, 8, 9):
         again = task(PROBLEMS[name], seed=seed)
-        outcome = Engine(again).play(0, 1)
+        outcome = LanesEngine(again).play(0, 1)
         assert outcome is not None
         assert chosen(outcome) == learned(again)
 
@@ -73,7 +73,7 @@ def test_engine_learner_and_plain_loop_agree(name: str) -> None:
 )
 def test_without_the_lane_pipeline_too(name: str) -> None:
     one = task(PROBLEMS[name])
-    slow, fast = Engine(one, pipeline=False).play(0, 3), Engine(one).play(0, 3)
+    slow, fast = LanesEngine(one, pipeline=False).play(0, 3), LanesEngine(one).play(0, 3)
     assert slow is not None
     assert fast is not None
     same(slow, fast)
@@ -102,7 +102,7 @@ def test_users_policies_compile_as_they_are(policy: IndexPolicy, name: str) -> N
 @pytest.mark.parametrize("init", ["optimistic", long("all")])
 def test_other_beginnings(init: Any) -> None:
     one = task(PROBLEMS["crooked graph"], policies.CombUCB1(init=init), kind="realised")
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
 
@@ -110,7 +110,7 @@ def test_other_beginnings(init: Any) -> None:
 @pytest.mark.parametrize("name", ["crooked graph", long("grid"), long("K-path"), long("costs"), long("beta")])
 def test_realised_regret(name: str) -> None:
     one = task(PROBLEMS[name], kind="realised", horizon=500)
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
 
@@ -118,13 +118,13 @@ def test_realised_regret(name: str) -> None:
 @pytest.mark.long
 def test_block_size_and_place_in_it_change_nothing() -> None:
     one = task(PROBLEMS["grid"], horizon=300)
-    wide = Engine(one).play(0, 32)
+    wide = LanesEngine(one).play(0, 32)
     assert wide is not None
     for first, runs in ((0, 8), (5, 1), (24, 8)):
-        narrow = Engine(one, lanes=8).play(first, runs)
+        narrow = LanesEngine(one, lanes=8).play(first, runs)
         assert narrow is not None
         same(narrow, Outcome.of({name: array[first : first + runs] for name, array in wide.arrays().items()}))
-    later = Engine(one).play(13, 2)
+    later = LanesEngine(one).play(13, 2)
     assert later is not None
     same(later, Outcome.of({name: array[13:15] for name, array in wide.arrays().items()}))
 
@@ -132,18 +132,18 @@ def test_block_size_and_place_in_it_change_nothing() -> None:
 def test_dead_ends_are_ignored_alike() -> None:
     graph = sets.DagPaths([(0, 1), (1, 3), (0, 2), (2, 3), (1, 4), (0, 3)], source=0, target=3)  # (1, 4) is on no path
     one = task(Problem(graph, environments.Bernoulli([0.5] * 6)), horizon=500)
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
     with pytest.raises(errors.UncoveredItems, match="item 4"):
-        Engine(one._replace(uncovered="error"))
+        LanesEngine(one._replace(uncovered="error"))
 
 
 @pytest.mark.parametrize("horizon", [1, 3, 8, 9])
 def test_horizons_inside_init(horizon: int) -> None:
     problem = Problem(sets.TopK(9, 1), environments.Bernoulli(np.linspace(0.1, 0.9, 9)))
     one = task(problem, horizon=horizon)
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
 
@@ -184,7 +184,7 @@ class Huge(Sum):
 @pytest.mark.parametrize("name", ["grid", long("enumerated")])
 def test_sums_beyond_the_largest_number(name: str) -> None:
     one = task(PROBLEMS[name], Huge(), horizon=200)
-    assert Engine(one).play(0, 32) is None
+    assert LanesEngine(one).play(0, 32) is None
     result = simulate(PROBLEMS[name], Huge(), horizon=200, runs=2, seed=7, engine="compiled", record="counts")
     plain = simulate(PROBLEMS[name], Huge(), horizon=200, runs=2, seed=7, engine="plain", record="counts")
     np.testing.assert_array_equal(result.counts, plain.counts)  # type: ignore[arg-type]
@@ -206,7 +206,7 @@ def test_a_compiled_oracle_is_not_trusted(width: int) -> None:
     problem = Problem(Careless(8, width), environments.Bernoulli(np.linspace(0.1, 0.9, 8)))
     one = task(problem, horizon=50)
     with pytest.raises(errors.InfeasibleSolution, match=r"run 0, round \d: best_window\(\) of Careless.* differ"):
-        play_with(Engine(one), one, 0, 1)
+        play_with(LanesEngine(one), one, 0, 1)
 
 
 class Remembering(Window):
@@ -224,7 +224,7 @@ class Remembering(Window):
 
 def test_the_work_space_is_each_runs_own_and_lasts() -> None:
     problem = Problem(Remembering(8, 2), environments.Bernoulli([0.5] * 8))
-    outcome = Engine(task(problem, horizon=64)).play(0, 2)
+    outcome = LanesEngine(task(problem, horizon=64)).play(0, 2)
     assert outcome is not None
     assert outcome.solutions is not None
     begun = 4  # rounds of Init
@@ -236,7 +236,7 @@ def test_the_work_space_is_each_runs_own_and_lasts() -> None:
 @pytest.mark.long
 def test_nothing_is_allocated_in_machine_code() -> None:
     for name in ("grid", "large top-k", "user's set"):
-        engine = Engine(task(PROBLEMS[name], policy()))
+        engine = LanesEngine(task(PROBLEMS[name], policy()))
         engine.prepare()
         (llvm,) = engine._code.inspect_llvm().values()  # type: ignore[attr-defined]
         assert "define" in llvm
@@ -244,9 +244,9 @@ def test_nothing_is_allocated_in_machine_code() -> None:
 
 
 def test_compiled_code_is_shared_between_problems_of_a_kind() -> None:
-    engines = [Engine(task(problems.grid_path(m, 0.3))) for m in (2, 5)]
-    assert engines[0]._kernel == engines[1]._kernel
-    assert Engine(task(PROBLEMS["crooked graph"]))._kernel != engines[0]._kernel
+    engines = [LanesEngine(task(problems.grid_path(m, 0.3))) for m in (2, 5)]
+    assert engines[0].bindings == engines[1].bindings
+    assert LanesEngine(task(PROBLEMS["crooked graph"])).bindings != engines[0].bindings
 
 
 def test_a_restricted_graph_knows_that_its_paths_are_short() -> None:
@@ -254,7 +254,7 @@ def test_a_restricted_graph_knows_that_its_paths_are_short() -> None:
     assert graph.max_size == 2
     assert graph.solver().variable_size
     one = task(Problem(graph, environments.Bernoulli([0.5] * 4)), horizon=300)
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
 
@@ -270,16 +270,16 @@ class Overrun(Window):
 @pytest.mark.long
 def test_an_oracle_may_write_too_far() -> None:
     one = task(Problem(Overrun(500, 2), environments.Bernoulli([0.5] * 500)), horizon=300)
-    fault = Engine(one).play(0, 1)
+    fault = LanesEngine(one).play(0, 1)
     assert isinstance(fault, Fault)
     assert "raised IndexError" in fault.what
 
 
 def test_a_long_record_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     one = task(PROBLEMS["grid"], horizon=300)
-    whole = Engine(one).play(0, 3)
+    whole = LanesEngine(one).play(0, 3)
     monkeypatch.setattr(base, "TRACE_CELLS", 32 * 6 * 7)  # seven rounds at a time
-    pieces = Engine(one).play(0, 3)
+    pieces = LanesEngine(one).play(0, 3)
     assert whole is not None
     assert pieces is not None
     same(pieces, whole)
@@ -288,7 +288,7 @@ def test_a_long_record_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_in_a_random_clock() -> None:
     greedy = policy(random=True, clock=coin_of_the_round, score=sometimes)
     one = task(PROBLEMS["small top-k"], greedy, horizon=500)
-    fast = Engine(one).play(0, 2)
+    fast = LanesEngine(one).play(0, 2)
     assert fast is not None
     same(fast, play_with(None, one, 0, 2))
 

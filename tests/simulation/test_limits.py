@@ -7,8 +7,8 @@ import pytest
 
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
 from semibandits.simulation import comparator
-from semibandits.simulation.engines.base import NotCompilable
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.compilable import NotCompilable
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.simulate import check_memory
 from semibandits.simulation.task import Task
 from semibandits.types import Environment
@@ -98,10 +98,10 @@ def test_best_solutions_that_change_in_every_round_are_counted(monkeypatch: pyte
 
 def test_what_32_runs_side_by_side_need_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Task(grid, ucb, 50, 0, np.array([50]), "expected", "error", frozenset())
-    assert 2**10 < Engine(task).room < 2**20
+    assert 2**10 < LanesEngine(task).room < 2**20
     monkeypatch.setattr("semibandits.simulation.engines.lanes_engine.memory", lambda: 1000)
     with pytest.raises(NotCompilable, match="32 runs side by side take"):
-        Engine(task)
+        LanesEngine(task)
 
 
 HUGE = 10**12

@@ -12,7 +12,7 @@ import pytest
 
 from semibandits import Learner, Problem, environments, errors, policies, rng, sets, simulate
 from semibandits.simulation import schedule
-from semibandits.simulation.engines.single_engine import SoloEngine
+from semibandits.simulation.engines.single_engine import SingleEngine
 from semibandits.simulation.task import Task
 from semibandits.types import Environment, FeasibleSet, Items, Note, Policy, State
 from support.tasks import EVERYTHING, agree_everywhere, chosen, learned, long, same, task
@@ -172,7 +172,7 @@ def test_the_horizon_tunes_those_that_need_it() -> None:
 
 def test_runs_can_be_played_in_any_blocks() -> None:
     one = task(WIDE_PROBLEMS["costs"], policies.FPL(eta=0.1), horizon=HORIZON)
-    engine = SoloEngine(one)
+    engine = SingleEngine(one)
     whole = engine.play(0, 5)
     assert whole is not None
     for first, runs in ((0, 2), (2, 1), (3, 2)):
@@ -180,18 +180,18 @@ def test_runs_can_be_played_in_any_blocks() -> None:
         assert part is not None
         for name, array in part.arrays().items():
             np.testing.assert_array_equal(array, whole.arrays()[name][first : first + runs])
-    same(SoloEngine(one).play(0, 5), whole)  # type: ignore[arg-type]
+    same(SingleEngine(one).play(0, 5), whole)  # type: ignore[arg-type]
 
 
 def test_chunks_of_rounds_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     from semibandits.simulation.engines import base
 
     one = task(WIDE_PROBLEMS["costs"], policies.FPL(eta=0.1), horizon=HORIZON)
-    whole = SoloEngine(one).play(0, 2)
+    whole = SingleEngine(one).play(0, 2)
     assert whole is not None
     monkeypatch.setattr(base, "TRACE_CELLS", 7)
     ticks: list[int] = []
-    cut = SoloEngine(one).play(0, 2, ticks.append)
+    cut = SingleEngine(one).play(0, 2, ticks.append)
     assert cut is not None
     same(cut, whole)
     assert sum(ticks) == 2 * HORIZON

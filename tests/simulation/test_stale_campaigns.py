@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from semibandits import environments, policies, sets, simulate
-from semibandits._util.fingerprint.digest import fingerprint
+from semibandits._util.fingerprint import fingerprint
 from semibandits.problem import Problem
 from support import users_project
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, environments, errors, policies, problems, sets, simulate
-from semibandits._util.fingerprint.digest import Fingerprint, digest, fingerprint
+from semibandits._util.fingerprint import Fingerprint, digest, fingerprint
 from semibandits.simulation import store as store_module
 from support import users_project
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semibandits._util.fingerprint.digest import fingerprint
+from semibandits._util.fingerprint import fingerprint
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from semibandits import Problem, SimulationResult, environments, errors, policies, problems, sets, simulate
-from semibandits._util.fingerprint.digest import digest
-from semibandits.live import saved_file
+from semibandits._util.fingerprint import digest
+from semibandits.live import snapshot
 from semibandits.simulation import schedule
 from semibandits.simulation import store as store_module
 from support import worlds
@@ -115,7 +115,7 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.
         if room[0] == 0:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         room[0] -= 1
-        saved_file.replace_file(path, data)
+        snapshot.replace_file(path, data)
 
     monkeypatch.setattr(store_module, "replace_file", replace_file)
     with pytest.raises(errors.StoreFailed, match=r"No space left on device.* The 2 finished blocks"):

@@ -10,7 +10,7 @@ import pytest
 from semibandits import Problem, environments, policies, problems, sets, simulate
 from semibandits.simulation import schedule
 from semibandits.simulation.engines import widths
-from semibandits.simulation.engines.lanes_engine import Engine
+from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.task import Outcome, Task, Tick
 from support.tasks import long, same, task, ucb
 from support.worlds import PROBLEMS, Sum, Wobbling
@@ -69,14 +69,14 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
     """(lanes, first run, runs) of each block, which the plain loop plays in the place of machine code."""
     found: Played = []
 
-    def play(engine: Engine, first: int, runs: int, tick: Tick | None = None) -> Outcome:
+    def play(engine: LanesEngine, first: int, runs: int, tick: Tick | None = None) -> Outcome:
         assert runs <= engine.lanes
         found.append((engine.lanes, first, runs))
         return schedule.play_with(None, engine._task, first, runs, tick)
 
-    monkeypatch.setattr(Engine, "prepare", lambda engine: None)
-    monkeypatch.setattr(Engine, "compile", lambda engine: None)
-    monkeypatch.setattr(Engine, "play", play)
+    monkeypatch.setattr(LanesEngine, "prepare", lambda engine: None)
+    monkeypatch.setattr(LanesEngine, "compile", lambda engine: None)
+    monkeypatch.setattr(LanesEngine, "play", play)
     monkeypatch.setattr(widths, "WORTH", 1.0)
     monkeypatch.setattr(widths, "WORTH_ANOTHER", 1.0)
     return found
@@ -169,11 +169,11 @@ DRIFTING = Problem(
 )
 def test_any_number_of_lanes_gives_the_same_numbers(one: Task) -> None:
     one = one._replace(horizon=400, checkpoints=np.array([1, 7, 100, 400]))
-    wide = Engine(one).play(0, 9)
+    wide = LanesEngine(one).play(0, 9)
     assert wide is not None
     same(wide, schedule.play_with(None, one, 0, 9))
     for lanes in (1, 8):
-        engine = Engine(one, lanes=lanes)
+        engine = LanesEngine(one, lanes=lanes)
         engine.prepare()  # compares with the plain loop
         for first, runs in ((0, 1), (3, min(lanes, 6)), (8, 1)):
             narrow = engine.play(first, runs)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import Problem, environments, rng, sets, simulate
-from semibandits.agent import IndexAgent, Scale
+from semibandits.agent import IndexAgent, Scale, Setting
 from semibandits.types import IndexPolicy
 from support.plain_play import Scores, agree, play
 
@@ -34,7 +34,8 @@ def scores_after(
     policy: IndexPolicy, seen: list[list[float]], round: int, *, max_size: int = 1, horizon: int = 0
 ) -> Numbers:
     """The scores as a learner works them out, all items at once; one item at a time they must be the same."""
-    agent = IndexAgent(sets.TopK(len(seen), max_size), policy, Scale.of((0.0, 1.0), "max"), seed=0, horizon=horizon)
+    scale = Scale.of((0.0, 1.0), "max")
+    agent = IndexAgent(policy, Setting(sets.TopK(len(seen), max_size), scale, seed=0, horizon=horizon))
     pairs = [(item, x) for item, xs in enumerate(seen) for x in xs]
     agent.learn_logged(1, np.array([item for item, _ in pairs]), np.array([x for _, x in pairs]))
     scores = agent.scores(round)

@@ -18,9 +18,9 @@ def roads(order: Iterable[int] = range(len(EDGES))) -> sets.DagPaths:
 
 def tell(learner: Learner, decision: Any, noise: np.random.Generator) -> None:
     """All of it, or the part that is missing; by name, so that it does not depend on the order."""
-    waiting = learner._book.find(decision.id).waiting()
+    waiting = learner._log.find(decision.id).waiting()
     drawn = dict(zip(COSTS, noise.uniform(-0.1, 0.1, len(COSTS)), strict=True))
-    weights = {label: COSTS[label] + drawn[label] for label in learner._inputs.names(waiting)}
+    weights = {label: COSTS[label] + drawn[label] for label in learner._reader.names(waiting)}
     learner.tell(decision.id, sum(weights.values()) if learner._feedback == "bandit" else weights)
 
 
@@ -42,7 +42,7 @@ def begun(policy: IndexPolicy | Policy, feasible: FeasibleSet | None = None, **o
 
 def seen(learner: Learner) -> Any:
     """What is known, by name."""
-    labels = learner._inputs.labels
+    labels = learner._reader.labels
     assert labels is not None
     known = zip(learner.counts.tolist(), map(str, learner.estimates.tolist()), strict=True)
     return (

@@ -86,7 +86,7 @@ def in_place(path: Path, data: bytes) -> None:
 
 @pytest.mark.parametrize("careless", [without_syncing_the_folder, without_syncing_the_file, in_place])
 def test_careless_writers_are_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, careless: Any) -> None:
-    monkeypatch.setattr("semibandits.live.saved_file.replace_file", careless)
+    monkeypatch.setattr("semibandits.live.snapshot.replace_file", careless)
     with monkeypatch.context() as watched:
         disk = Disk(tmp_path / "disk", watched)
         versions = saved(disk, 3)

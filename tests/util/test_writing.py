@@ -14,8 +14,9 @@ import pytest
 
 import semibandits as sb
 from semibandits import errors
-from semibandits._util import files
-from semibandits._util.files import NoPlainFile, make_folders, replace_file
+from semibandits._util import files, locks
+from semibandits._util.files import NoPlainFile, make_folders, os_errors_as, replace_file
+from semibandits._util.locks import try_lock
 from semibandits.experiments.files import document
 from semibandits.experiments.files.starters import write_starter
 from semibandits.experiments.paper import folder as paper
@@ -149,7 +150,7 @@ def test_where_there_are_no_locks_age_tells(path: Path, system: str, monkeypatch
         raise OSError(errno.ENOLCK, "No locks available")
 
     if system == "Windows":
-        monkeypatch.setattr(files, "fcntl", None)
+        monkeypatch.setattr(files, "POSIX", False)
     else:
         monkeypatch.setattr(fcntl, "flock", flock)
     for name in LEFT:
@@ -164,7 +165,7 @@ def test_where_there_are_no_locks_age_tells(path: Path, system: str, monkeypatch
 def test_a_file_taken_for_a_left_one_at_birth_is_begun_again(
     path: Path, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original, taken = files._lock, []
+    original, taken = files.try_lock, []
 
     def lock(handle: int) -> bool | None:
         if not taken:
@@ -173,7 +174,7 @@ def test_a_file_taken_for_a_left_one_at_birth_is_begun_again(
             return False if when == "while it is held" else original(handle)
         return original(handle)
 
-    monkeypatch.setattr(files, "_lock", lock)
+    monkeypatch.setattr(files, "try_lock", lock)
     replace_file(path, b"new")
     assert taken
     assert path.read_bytes() == b"new"
@@ -261,7 +262,7 @@ def test_what_is_no_file_is_not_replaced(path: Path) -> None:
 
 def test_more_writers_than_there_can_be(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_WRITERS", 3)
-    monkeypatch.setattr(files, "_lock", lambda handle: None)
+    monkeypatch.setattr(files, "try_lock", lambda handle: None)
     for number in range(3):
         files._half(path, number).write_bytes(b"half")
     with pytest.raises(FileExistsError, match=r"3 half-written files stand beside it: '.*/f/a\.json'"):
@@ -276,7 +277,7 @@ def test_stopped_in_the_middle_nothing_is_left(
     path.write_bytes(b"old")
     path.chmod(0o640)
     if system == "Windows":
-        monkeypatch.setattr(files, "fcntl", None)
+        monkeypatch.setattr(files, "POSIX", False)
     if (system, name) != ("Windows", "fchmod"):
         failing(monkeypatch, name, lambda *_: KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
@@ -377,3 +378,22 @@ def test_on_a_read_only_disk_every_writer_names_its_file(
     assert "Read-only file system" in str(caught.value)
     assert not any(one in str(caught.value) for one in tried if one != str(path.parent))
     assert not [one for one in path.parent.iterdir() if one.name != ".lock"]
+
+
+def test_a_lock_is_held_by_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with path.open("ab") as first, path.open("ab") as second:
+        assert try_lock(first.fileno()) is True
+        assert try_lock(second.fileno()) is False
+        first.close()
+        assert try_lock(second.fileno()) is True
+        monkeypatch.setattr(locks, "fcntl", None)
+        assert try_lock(second.fileno()) is None
+
+
+def test_errors_of_the_system_become_ours(path: Path) -> None:
+    with (
+        pytest.raises(sb.errors.StoreFailed, match=r"^it cannot be read: No such file or directory$") as told,
+        os_errors_as(sb.errors.StoreFailed, "it cannot be read"),
+    ):
+        path.read_bytes()
+    assert isinstance(told.value.__cause__, FileNotFoundError)

@@ -1,4 +1,4 @@
-"""Changes that are made as a whole or not at all, also where a signal handler raises: Ctrl-C, a time limit.
+"""Atomic changes: made as a whole or not at all, also where a signal handler raises: Ctrl-C, a time limit.
 
 Python runs signal handlers in the main thread, and looks for signals at certain points of its bytecode only: where a
 function begins, where a loop goes back, and after a call. Unpacking an iterator written in C is no call. So a change is

@@ -1,4 +1,4 @@
-"""Work that is counted where it is done, so that who has little patience gives up: at the same point on any machine."""
+"""A budget of work, counted where it is done: who has little patience gives up at the same point on any machine."""
 
 from contextvars import ContextVar, Token
 from types import TracebackType

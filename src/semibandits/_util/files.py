@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one, and reading those that are files, and not too large."""
+"""Files: read if they are files and not too large, written so that nobody ever sees half of one."""
 
 import errno
 import io
@@ -6,6 +6,7 @@ import math
 import os
 import re
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from semibandits._util.locks import try_lock
+from semibandits.errors import SemiBanditError
 
+POSIX = os.name == "posix"
+"""False on Windows, where files have no owners, folders are not synced, and what is open can be neither moved nor
+removed."""
 HALF = re.compile(r"\.(.+)\.(?=[0-9]*[a-f])[0-9a-f]{8}")
 """The name of a file that is just being written, with the name it will have. A date is no such name."""
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -84,6 +86,14 @@ def _check_plain(path: str | os.PathLike[str], found: os.stat_result, most: int)
     return found.st_size
 
 
+def read_head(path: Path, size: int) -> bytes:
+    """The first bytes of a file; of what is there and none, `NoPlainFile`."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise NoPlainFile(path, "it is no file")
+    with open(path, "rb", buffering=0, opener=_without_waiting) as file:
+        return file.read(size)
+
+
 def read_npy(data: bytes) -> NDArray[Any]:
     """The array that the bytes of an .npy file hold; `ValueError` for others, before memory is asked for."""
     file = io.BytesIO(data)
@@ -103,6 +113,15 @@ def read_npy(data: bytes) -> NDArray[Any]:
     return values.reshape(shape, order="F" if by_columns else "C").copy()
 
 
+@contextmanager
+def os_errors_as(kind: type[SemiBanditError], what: str) -> Iterator[None]:
+    """An `OSError` becomes an error of ours, which says what could not be done, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}") from error
+
+
 def replace_file(path: Path, data: bytes) -> None:
     """Writes beside the old file, then puts the new one in its place, to stay there.
 
@@ -115,7 +134,7 @@ def replace_file(path: Path, data: bytes) -> None:
         _remove_left(path)
         old = _status(path)
         with _beside(path, NEW if old is None else PRIVATE) as handle:
-            if old is not None and fcntl:
+            if old is not None and POSIX:
                 _take_rights(handle, old)
             _write(handle, data)
             _sync(handle)
@@ -137,7 +156,7 @@ def make_folders(folder: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """What was put into this folder or removed from it stays so, even if the power is cut now."""
-    if not fcntl:  # Windows has no such thing
+    if not POSIX:
         return
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -204,15 +223,15 @@ def _beside(path: Path, rights: int) -> Iterator[int]:
             continue
         with os.fdopen(handle, "wb", buffering=0) as file:
             try:
-                if _lock(handle) is False or (fcntl and not _is_at(half, handle)):
+                if POSIX and (try_lock(handle) is False or not _is_at(half, handle)):
                     continue  # another writer has taken it for one that was left
                 yield handle
-                if not fcntl:  # Windows moves no file that is open
+                if not POSIX:
                     file.close()
                 os.replace(half, path)
             except BaseException:
                 with suppress(OSError):
-                    if not fcntl:
+                    if not POSIX:
                         file.close()
                         os.unlink(half)
                     elif _is_at(half, handle):
@@ -228,19 +247,6 @@ def _is_at(path: Path, handle: int) -> bool:
         return os.path.samestat(os.fstat(handle), os.lstat(path))
     except OSError:
         return False
-
-
-def _lock(handle: int) -> bool | None:
-    """Whether it could be locked now; None where files cannot be."""
-    if not fcntl:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
 
 
 def _take_rights(handle: int, old: os.stat_result) -> None:
@@ -267,12 +273,12 @@ def _write(handle: int, data: bytes) -> None:
 
 
 def _sync(handle: int) -> None:
-    if hasattr(fcntl, "F_FULLFSYNC"):  # where fsync leaves it to the disk
-        try:
+    if sys.platform == "darwin":  # where fsync leaves it to the disk
+        import fcntl
+
+        with suppress(OSError, AttributeError):
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
             return
-        except OSError:
-            pass
     os.fsync(handle)
 
 
@@ -290,14 +296,14 @@ def _remove_left(path: Path) -> None:
 def _remove_dead(left: Path) -> None:
     """Removes a half-written file, unless its writer lives."""
     with suppress(OSError):
-        if not fcntl:
+        if not POSIX:
             if _is_old(left.lstat()):
                 left.unlink()
             return
         handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             about = os.fstat(handle)
-            locked = _lock(handle) if stat.S_ISREG(about.st_mode) else False
+            locked = try_lock(handle) if stat.S_ISREG(about.st_mode) else False
             dead = _is_old(about) if locked is None else locked
             if dead and _is_at(left, handle):  # which stays so while we have the lock
                 left.unlink()

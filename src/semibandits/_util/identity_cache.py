@@ -1,4 +1,4 @@
-"""What was worked out before: kept as long as an object lives, or as long as it is among the last that were used."""
+"""A weak cache by identity, which keeps values as long as their objects live, and a cache of the values used last."""
 
 import contextlib
 import weakref
@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 class IdentityCache(Generic[T]):
@@ -46,7 +47,7 @@ class RecentCache(Generic[K, T]):
         self._most = most
         self._known: OrderedDict[K, T] = OrderedDict()
 
-    def get(self, key: K, default: T) -> T:
+    def get(self, key: K, default: D) -> T | D:
         with contextlib.suppress(KeyError):  # another thread may just have made room
             self._known.move_to_end(key)
         return self._known.get(key, default)

@@ -1,4 +1,4 @@
-"""Vectors that carry an index of their own, such as a pandas Series: what they say belongs to whom."""
+"""Vectors with an index of their own, such as a pandas Series: which value belongs to which item."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all readers of our own JSON files share."""
+"""JSON files of ours: a type for counts, and the errors that damaged ones raise."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Whose code it is: this package's, an installation's, or the user's own."""
+"""Ownership of code: this package's, an installation's, or the user's own."""
 
 import functools
 import os

@@ -1,8 +1,10 @@
-"""How much memory this process may use and how many cores, and whether what is asked for fits: said beforehand."""
+"""The machine: its processor, the memory and cores that this process may use, and whether what is asked for fits."""
 
 import contextlib
+import functools
 import math
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -35,6 +37,16 @@ def cores() -> int:
     shares += [(_text(group / names[0]), _text(group / names[1])) for group in _groups("cpu")]
     quotas = [(_number(time), _number(of)) for time, of in shares]
     return min([seen or 1, *(math.ceil(time / of) for time, of in quotas if time and of)])
+
+
+@functools.cache
+def processor() -> str:
+    """Its name, where the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def check_room(needed: float, what: str, advice: str = "", error: type[SemiBanditError] = BadArgument) -> None:

@@ -1,4 +1,4 @@
-"""Which versions are at work, also where packages lie on the path without having been installed."""
+"""Versions of Python and of packages, also where packages lie on the path without having been installed."""
 
 import functools
 import sys

@@ -2,41 +2,33 @@
 
 from typing import Any
 
-from semibandits.agent.base import Agent, Choice, Uncovered
+from semibandits.agent.base import Agent, Choice, Learned, Setting, Uncovered
+from semibandits.agent.confidence import confidence_radii
 from semibandits.agent.index import IndexAgent
 from semibandits.agent.scale import Scale
 from semibandits.agent.solution import PolicyAgent
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.types import FeasibleSet, FeedbackKind, IndexPolicy, Policy
+from semibandits.types import FeedbackKind, IndexPolicy, Policy
 
 __all__ = [
     "Agent",
     "Choice",
     "IndexAgent",
+    "Learned",
     "PolicyAgent",
     "Scale",
+    "Setting",
     "Uncovered",
     "check_feedback",
     "check_policy",
+    "confidence_radii",
     "make_agent",
 ]
 
 
-def make_agent(
-    feasible: FeasibleSet,
-    policy: IndexPolicy | Policy,
-    scale: Scale,
-    *,
-    seed: int,
-    run: int = 0,
-    horizon: int = 0,
-    uncovered: Uncovered = "error",
-) -> IndexAgent | PolicyAgent:
-    kind: Any = IndexAgent if isinstance(check_policy(policy), IndexPolicy) else PolicyAgent
-    agent: IndexAgent | PolicyAgent = kind(
-        feasible, policy, scale, seed=seed, run=run, horizon=horizon, uncovered=uncovered
-    )
-    return agent
+def make_agent(policy: IndexPolicy | Policy, setting: Setting) -> Agent:
+    check_policy(policy)
+    return IndexAgent(policy, setting) if isinstance(policy, IndexPolicy) else PolicyAgent(policy, setting)
 
 
 def check_policy(policy: Any) -> IndexPolicy | Policy:

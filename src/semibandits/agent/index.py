@@ -1,18 +1,17 @@
 """An index policy at work."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from operator import setitem
 
 import numpy as np
 
 from semibandits import rng
 from semibandits._util.atomic import Step, take
-from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
-from semibandits.agent.scale import Scale
+from semibandits.agent.base import Agent, Choice, Learned, Setting, fill, in_layers
 from semibandits.agent.scores import Scores
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.oracle import solve
-from semibandits.types import FeasibleSet, IndexPolicy, Items, Note, Stats, Weights
+from semibandits.types import FeasibleSet, IndexPolicy, Items, Stats, Weights
 
 FLOAT = np.dtype(np.float64)
 
@@ -20,38 +19,29 @@ FLOAT = np.dtype(np.float64)
 class IndexAgent(Agent):
     """An index policy with its statistics, one row per number in `Stats` and one column per item."""
 
-    def __init__(
-        self,
-        feasible: FeasibleSet,
-        policy: IndexPolicy,
-        scale: Scale,
-        *,
-        seed: int,
-        run: int = 0,
-        horizon: int = 0,
-        uncovered: Uncovered = "error",
-    ) -> None:
-        super().__init__(feasible, policy, scale, seed=seed, run=run, horizon=horizon, uncovered=uncovered)
-        self.policy = policy
+    policy: IndexPolicy
+
+    def __init__(self, policy: IndexPolicy, setting: Setting) -> None:
+        super().__init__(policy, setting)
         forgets = type(policy).forget is not IndexPolicy.forget
         if self.init == "paper" and not forgets:
             raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
         if policy.window and not (forgets and self.init == "optimistic"):
             raise Unsupported(f"{policy!r} has a window: it needs init='optimistic' and a forget()")
         self.params = policy.params(self.game)
-        self.stats = np.repeat(np.array(policy.prior, dtype=np.float64)[:, None], feasible.n_items, axis=1)
+        self.stats = np.repeat(np.array(policy.prior, dtype=np.float64)[:, None], self.feasible.n_items, axis=1)
         # The newest observation that Init made of each item, and in which round (0: none).
-        self.init_round = np.zeros(feasible.n_items, dtype=np.int64)
-        self.init_x = np.zeros(feasible.n_items)
+        self.init_round = np.zeros(self.feasible.n_items, dtype=np.int64)
+        self.init_x = np.zeros(self.feasible.n_items)
         # Where only a window counts: what was observed in each of its rounds, and the latest round decided.
         self.recent: dict[int, list[tuple[Items, Weights]]] = {}
         self.latest = 0
         self._rows = tuple(self.stats)
         self._score = Scores(policy, self.params, self.stats)
-        self._item_numbers = np.arange(feasible.n_items, dtype=np.uint64)
+        self._item_numbers = np.arange(self.feasible.n_items, dtype=np.uint64)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
-        return Choice(solve(part, self.scale.for_oracle(self.scores(round))), False)
+        return Choice(solve(part, self.scale.for_oracle(self._scores(round))), False)
 
     def closing(self, round: int) -> list[Step]:
         """The round that leaves the window is forgotten."""
@@ -72,14 +62,15 @@ class IndexAgent(Agent):
                 row[at] = values
         return [*self._writing(distinct, tuple(stats)), (self.recent.pop, old)]
 
-    def scores(self, round: int) -> Weights:
+    def _scores(self, round: int) -> Weights:
         scores = self._score(round, self._key(self._policy_key, round))
         return scores if self.feasible.signed else np.minimum(scores, 1.0)
 
-    def learning(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> list[Step]:
+    def _learning(self, round: int, choice: Choice, x: Weights) -> list[Step]:
         if self.policy.window and round <= self.latest - self.policy.window:
             return []  # that round has left the window
-        overwrites = initial and self.init == "paper"
+        items = choice.items
+        overwrites = choice.initial and self.init == "paper"
         if overwrites:  # of Init's observations of an item only that of the latest round stays
             newer = self.init_round[items] < round
             items, x = items[newer], x[newer]
@@ -112,7 +103,10 @@ class IndexAgent(Agent):
             row[again] = values
         return without
 
-    def learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
+    def _learning_sum(self, round: int, choice: Choice, x: float) -> list[Step]:
+        raise Unsupported(f"{self.policy!r} must see the weight of every chosen item, not their sum")
+
+    def _learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
         distinct, which = np.unique(items, return_inverse=True)
         stats = tuple([row[distinct] for row in self._rows])
         above = self._key(self._feedback_key, 0)
@@ -129,7 +123,19 @@ class IndexAgent(Agent):
             steps += self._remembering(round, [(items[layer], x[layer]) for layer in layers])
         return [*steps, (setattr, self, "logged", self.logged + len(layers))]
 
-    def restore_window(self, latest: int, observed: Iterable[tuple[int, Items, Weights]]) -> None:
+    def learned(self) -> Learned:
+        recent = [(round, items, x) for round, parts in self.recent.items() for items, x in parts]
+        return Learned(self.stats, self.logged, self.init_round, self.init_x, recent)
+
+    def restore(self, learned: Learned, round: int, finite: bool) -> None:
+        super().restore(learned, round, finite)
+        fill("init_round", self.init_round, learned.init_round)
+        fill("init_x", self.init_x, learned.init_x)
+        if self.init_round.max() > round or self.init_x.min() < 0.0 or self.init_x.max() > 1.0:
+            raise BadArgument("observations of the initialisation are out of range")
+        self._restore_window(round, learned.recent)
+
+    def _restore_window(self, latest: int, observed: Sequence[tuple[int, Items, Weights]]) -> None:
         """Takes over the observations that the statistics are made of; those beyond today's window are forgotten."""
         self.latest = latest
         for round, items, x in observed if self.policy.window else ():

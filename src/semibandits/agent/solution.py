@@ -4,45 +4,48 @@ from operator import setitem
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits import rng
-from semibandits._util.atomic import Step, take
+from semibandits._util.atomic import Step
 from semibandits._util.checks import check_choice
+from semibandits._util.forks import cached_property
 from semibandits._util.ownership import ours, vouched
-from semibandits.agent.base import Agent, Choice, Uncovered, in_layers
-from semibandits.agent.scale import Scale
-from semibandits.errors import BadArgument, InfeasibleSolution, Unsupported
+from semibandits.agent.base import Agent, Choice, Learned, Setting, in_layers
+from semibandits.errors import BadArgument, BadWeights, InfeasibleSolution, Unsupported
 from semibandits.oracle import check_answer
+from semibandits.policies.solution.base import WarmPolicy, remade, warm_policy
 from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, total
+from semibandits.types.policies import CONSTANTS
 
 
 class PolicyAgent(Agent):
     """A `Policy` with its state. Beside it, the observations of each item are counted and added up."""
 
-    def __init__(
-        self,
-        feasible: FeasibleSet,
-        policy: Policy,
-        scale: Scale,
-        *,
-        seed: int,
-        run: int = 0,
-        horizon: int = 0,
-        uncovered: Uncovered = "error",
-    ) -> None:
-        super().__init__(feasible, policy, scale, seed=seed, run=run, horizon=horizon, uncovered=uncovered)
-        self.policy = policy
+    policy: Policy
+
+    def __init__(self, policy: Policy, setting: Setting) -> None:
+        super().__init__(policy, setting)
         check_choice("feedback", policy.feedback, FeedbackKind)
         if self.init != "optimistic" and (policy.needs_note or policy.feedback == "bandit" or self.init == "paper"):
             raise Unsupported(f"{policy!r} has init={self.init!r}, but cannot learn from what it did not choose")
-        self.stats = np.zeros((2, feasible.n_items))
+        self.stats = np.zeros((2, self.feasible.n_items))
         self._rows = tuple(self.stats)
-        self.state: State = policy.start(self.game, feasible)
+        self.state: State = policy.start(self.game, self.feasible)
         self._vouched = vouched(policy)
         self._trusted = self._vouched and ours(policy)
 
+    @cached_property
+    def _kernels(self) -> WarmPolicy | None:
+        """Those of the policy on the whole set, if it plays by them."""
+        return warm_policy(self.policy, self.feasible)
+
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
-        choice: Any = self.policy.choose(self.state, part, round, int(rng.below(self._policy_key, round)))
+        key = int(rng.below(self._policy_key, round))
+        if part is self.feasible and self._kernels is not None:
+            choice: Any = self._kernels.choose(self.state, round, key)
+        else:
+            choice = self.policy.choose(self.state, part, round, key)
         if not (isinstance(choice, tuple) and len(choice) == 2):
             raise BadArgument(f"choose() of {self.policy!r} must return (items, note), got {choice!r:.200}")
         items, note = choice
@@ -55,10 +58,23 @@ class PolicyAgent(Agent):
             items = answer
         return Choice(items, False, note)
 
-    def scores(self, round: int) -> Weights:
+    def _scores(self, round: int) -> Weights:
         return self.policy.scores(self.state, self.feasible, round, int(rng.below(self._policy_key, round)))
 
-    def learning(self, round: int, items: Items, x: Weights, initial: bool, note: Note = None) -> list[Step]:
+    def _expected(self) -> Weights | None:
+        return self.policy.estimates(self.state)
+
+    def _part(self, choice: Choice, positions: NDArray[np.int64]) -> Choice:
+        items, _, note = choice
+        if self.policy.feedback == "bandit" and positions.size < items.size:
+            raise BadWeights(
+                f"{self.policy!r} learns from the sum of all {items.size} weights, got {positions.size} of them"
+            )
+        by_item = isinstance(note, np.ndarray) and note.shape[:1] == items.shape
+        return choice._replace(items=items[positions], note=note[positions] if by_item else note)
+
+    def _learning(self, round: int, choice: Choice, x: Weights) -> list[Step]:
+        items, _, note = choice
         told = np.array([total(x, slice(None))]) if self.policy.feedback == "bandit" else x
         state = self._learned(self.state, round, items, told, note, int(rng.below(self._feedback_key, round)))
         counts, sums = self._rows
@@ -68,16 +84,12 @@ class PolicyAgent(Agent):
             (setitem, sums, items, sums[items] + x),
         ]
 
-    def learn_sum(self, round: int, items: Items, x: float, note: Note) -> None:
-        """Takes in the sum alone, where nothing else is known."""
-        take(self.learning_sum(round, items, x, note))
-
-    def learning_sum(self, round: int, items: Items, x: float, note: Note) -> list[Step]:
+    def _learning_sum(self, round: int, choice: Choice, x: float) -> list[Step]:
         key = int(rng.below(self._feedback_key, round))
-        state = self._learned(self.state, round, items, np.array([x]), note, key)
+        state = self._learned(self.state, round, choice.items, np.array([x]), choice.note, key)
         return [(setattr, self, "state", state)]
 
-    def learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
+    def _learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]:
         if self.policy.needs_note or self.policy.feedback == "bandit":
             raise Unsupported(
                 f"{self.policy!r} learns from its own decisions only: it must know the chance that each item had"
@@ -101,7 +113,64 @@ class PolicyAgent(Agent):
         ]
 
     def _learned(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
+        if self._kernels is not None:
+            return self._kernels.learn(state, round, items, x, note, key)
         after = self.policy.learn(state, self.feasible, round, items, x, note, key)
         if after is None:
             raise BadArgument(f"learn() of {self.policy!r} must return the new state, got None")
         return after
+
+    def learned(self) -> Learned:
+        if not isinstance(self.state, tuple):
+            raise Unsupported(f"a state must be a tuple of NumPy arrays to be saved, got {self.state!r:.200}")
+        return Learned(self.stats, self.logged, state=list(self.state))
+
+    def restore(self, learned: Learned, round: int, finite: bool) -> None:
+        super().restore(learned, round, finite)
+        arrays = learned.state or []
+        expected = [(array.dtype.name, array.shape) for array in self.state]
+        found = [(array.dtype.name, array.shape) for array in arrays]
+        if expected != found:
+            raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
+        names = getattr(self.state, "_fields", ("",) * len(arrays))
+        if ours(self.policy) and not all(
+            name in CONSTANTS or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
+        ):
+            raise BadArgument("the state must be finite")
+        restored = remade(self.state, arrays)
+        constants = {name: getattr(self.state, name) for name in CONSTANTS if name in names}
+        self.state = restored._replace(**constants) if constants else restored
+
+    def reordered(self, state: list[NDArray[Any]], order: NDArray[np.int64]) -> list[NDArray[Any]]:
+        names, by_item = getattr(self.state, "_fields", ()), self.policy.by_item
+        if by_item is None or len(names) != len(state):
+            raise BadArgument(
+                f"its items are in another order now, and what {self.policy!r} has learned cannot be told apart by "
+                "items (Policy.by_item): load it onto the set in the order of the file"
+            )
+        return [_by_item(one, order) if name in by_item else one for name, one in zip(names, state, strict=True)]
+
+    def check_note(self, round: int, choice: Choice) -> None:
+        super().check_note(round, choice)
+        note = choice.note
+        if ours(self.policy) and note is not None and (note.dtype != np.float64 or not np.isfinite(note).all()):
+            raise BadArgument(f"the note of the decision of round {round} must be finite numbers")
+
+    def _note_shape(self, choice: Choice) -> tuple[int, ...] | None:
+        found = getattr(choice.note, "shape", None)
+        if choice.initial:
+            return None
+        if self._kernels is not None:
+            shapes = {"none": None, "chosen": choice.items.shape, "all": (self.feasible.n_items,)}
+            return shapes[self._kernels.kernels.note]
+        if self.policy.needs_note and (ours(self.policy) or found is None):
+            return choice.items.shape + (found or ())[1:]
+        return found
+
+
+def _by_item(array: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+    if 0 in array.shape:
+        return array
+    if set(array.shape) != {order.size}:
+        raise BadArgument(f"the state should have a number for each of {order.size} items, got shape {array.shape}")
+    return array[np.ix_(*[order] * array.ndim)]

@@ -1,4 +1,4 @@
-"""What all commands share: how they end, and what they print."""
+"""The base of all commands: options, endings, JSON."""
 
 import difflib
 import errno
@@ -6,21 +6,27 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from semibandits.cli.tables import printable
 from semibandits.errors import SemiBanditError, to_install
 
+F = TypeVar("F", bound=Callable[..., Any])
 BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 no_report_option = click.option("--no-report", is_flag=True, help="Write the data only; needs no Matplotlib.")
 seed_option = click.option("--seed", default=0, show_default=True, metavar="N", help="Seed of all runs.")
+
+
+def folder_option(name: str, help: str, **more: Any) -> Callable[[F], F]:
+    """An option that names a folder."""
+    return click.option(name, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help=help, **more)
 
 
 class Refused(click.ClickException):

@@ -1,4 +1,4 @@
-"""How fast this machine is."""
+"""The command `bench`: the speed of this machine."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""The theory of a problem."""
+"""The command `bounds`: the theory of a problem."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from semibandits.cli.opening import Reading, complete_problem, open_problem, rea
 from semibandits.cli.tables import lines, prose, table
 
 if TYPE_CHECKING:
-    from semibandits.theory.applicable_bounds import Bound, Bounds
+    from semibandits.theory.applicable_bounds import Bounds
 
 
 @click.command()
@@ -62,22 +62,8 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Read
 
 
 def _as_table(found: "Bounds") -> str:
-    from semibandits.theory.applicable_bounds import short
+    from semibandits.theory.applicable_bounds import meanings, table_rows
 
     titles = [f"n = {n:,.0f}" for n in found.rounds]
-    rows = [[bound.title, bound.policy, bound.kind, *_values(bound)] for bound in found]
-    rows.append(["no policy loses more", "any", "upper", *(f"{short(value)} " for value in found.trivial)])
-    marks = {value[-1] for row in rows for value in row[3:]}
-    meanings = {
-        "*": "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0",
-        "~": "~ holds in the limit of many rounds only",
-    }
-    notes = [lines(meaning) for mark, meaning in meanings.items() if mark in marks]
-    return "\n".join([table(["bound", "of", "kind", *titles], rows, right=titles), *notes])
-
-
-def _values(bound: "Bound") -> list[str]:
-    from semibandits.theory.applicable_bounds import short
-
-    marks = ["*" if vacuous else "~" if bound.asymptotic else " " for vacuous in bound.vacuous]
-    return [f"{short(value)}{mark}" for value, mark in zip(bound.value, marks, strict=True)]
+    rows = table_rows(found)
+    return "\n".join([table(["bound", "of", "kind", *titles], rows, right=titles), *map(lines, meanings(rows))])

@@ -1,10 +1,18 @@
-"""Policies side by side on one problem."""
+"""The command `compare`: policies side by side on one problem."""
 
 from pathlib import Path
 
 import click
 
-from semibandits.cli.base import Refused, json_option, need_matplotlib, no_report_option, seed_option, users_code
+from semibandits.cli.base import (
+    Refused,
+    folder_option,
+    json_option,
+    need_matplotlib,
+    no_report_option,
+    seed_option,
+    users_code,
+)
 from semibandits.cli.opening import Reading, complete_policy, complete_problem, open_problem, reading_options
 from semibandits.cli.results import play, show
 
@@ -24,12 +32,7 @@ from semibandits.cli.results import play, show
 @click.option("--horizon", default=10_000, show_default=True, metavar="N", help="Rounds.")
 @click.option("--runs", default=100, show_default=True, metavar="N", help="Runs of each.")
 @seed_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder for a report and the data.  [default: nothing is written]",
-)
+@folder_option("--out", "Folder for a report and the data.  [default: nothing is written]")
 @reading_options
 @no_report_option
 @json_option

@@ -1,4 +1,4 @@
-"""Names and parameters that a shell completes."""
+"""Completers of names and parameters, for shells."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ PLAIN = re.compile(r"[\w./+@%-]+")
 
 
 def complete_names(kind: str) -> Complete:
-    """Completes the names in a table of `experiments.named`."""
+    """Completes the names in a table of `experiments.files.registry`."""
     return completing(lambda: _there(kind))
 
 

@@ -1,4 +1,4 @@
-"""Scripts that make shells complete what is typed."""
+"""The command `completion`: scripts that make shells complete what is typed."""
 
 import os
 

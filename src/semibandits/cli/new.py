@@ -1,11 +1,11 @@
-"""Experiment files to begin with."""
+"""The command `new`: experiment files to begin with."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from semibandits.cli.base import json_option, print_json
+from semibandits.cli.base import folder_option, json_option, print_json
 from semibandits.cli.completing import completing
 from semibandits.cli.tables import lines, table
 
@@ -18,14 +18,7 @@ def _names() -> Iterable[str]:
 
 @click.command()
 @click.argument("name", required=False, shell_complete=completing(_names))
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=".",
-    show_default="this one",
-    metavar="DIR",
-    help="Where to write it.",
-)
+@folder_option("--folder", "Where to write it.", default=".", show_default="this one")
 @json_option
 def new(name: str | None, folder: Path, as_json: bool) -> None:
     """Write an experiment file to begin with.

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from semibandits.cli.base import Refused, users_code
+from semibandits.cli.base import Refused, folder_option, users_code
 from semibandits.cli.completing import complete_calls
 from semibandits.cli.tables import lines, printable
 
 if TYPE_CHECKING:
-    from semibandits.experiments.files.document import Experiment
+    from semibandits.experiments import Experiment
     from semibandits.experiments.files.user_code import Allowed
     from semibandits.problem import Problem
 
@@ -32,10 +32,10 @@ class Reading(NamedTuple):
 
     def __call__(self, file: Path) -> "Experiment":
         """The experiment in this file; says which code of its own is run."""
-        from semibandits.experiments.files import document
+        from semibandits import experiments
 
         with users_code():
-            return document.read(file, own_code=self.own_code, files=self.files, say=self.say)
+            return experiments.read(file, own_code=self.own_code, files=self.files, say=self.say)
 
     def say(self, code: Mapping[str, Sequence[str]]) -> None:
         """Tells once which code is run."""
@@ -68,12 +68,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             is_flag=True,
             help="Code may also be that of installed modules, 'package.module:name', not only of files.",
         ),
-        click.option(
-            "--files",
-            type=click.Path(path_type=Path, file_okay=False),
-            metavar="DIR",
-            help="Folder of the data and code that a file names.  [default: the file's own]",
-        ),
+        folder_option("--files", "Folder of the data and code that a file names.  [default: the file's own]"),
     )
     made: Callable[..., None] = functools.reduce(lambda inner, option: option(inner), reversed(options), read)
     return made

@@ -1,11 +1,11 @@
-"""The paper, drawn and checked."""
+"""The command `reproduce`: the paper, drawn and checked."""
 
 import sys
 from pathlib import Path
 
 import click
 
-from semibandits.cli.base import json_option, need_matplotlib, print_json, seed_option
+from semibandits.cli.base import folder_option, json_option, need_matplotlib, print_json, seed_option
 from semibandits.cli.tables import coloured, lines, table
 from semibandits.experiments.paper import PARTS
 from semibandits.experiments.paper.claims import summary
@@ -14,14 +14,7 @@ PARTS_TOLD = "\n".join(["\b", "Parts:", *(f"  {name:<10} {what}" for name, what 
 
 
 @click.command(epilog=PARTS_TOLD)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default="reproduction",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for the report, the figures and the data.",
-)
+@folder_option("--out", "Folder for the report, the figures and the data.", default="reproduction", show_default=True)
 @click.option("--quick", is_flag=True, help="Fewer runs and smaller problems: in under 20 seconds.")
 @click.option("--only", "parts", type=click.Choice(PARTS), multiple=True, metavar="PART", help=", ".join(PARTS) + ".")
 @click.option("--runs", type=int, metavar="N", help="Runs on every grid.  [default: 100; quick: 64]")

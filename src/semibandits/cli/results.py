@@ -1,4 +1,4 @@
-"""Playing experiments, and what came out of them as tables and as JSON."""
+"""Playing experiments, and showing their results as tables and as JSON."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,14 @@ from semibandits.cli.base import note, print_json, users_code
 from semibandits.cli.tables import lines, printable, table
 
 if TYPE_CHECKING:
-    from semibandits.experiments.files.document import Experiment
-    from semibandits.experiments.point import Point
+    from semibandits.experiments import Experiment, Point
     from semibandits.simulation.result import Comparison
 
 
 def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) -> None:
     """Plays it, writes its data and its report to the folder, and shows what came out."""
+    from semibandits.experiments import run
     from semibandits.experiments.folder import MANIFEST
-    from semibandits.experiments.running import run
 
     resumed = (out / MANIFEST).exists()
     if experiment.where.kind == "dask":
@@ -64,13 +63,11 @@ def _print_regret(points: "Sequence[Point]") -> None:
 
 
 def _print_comparisons(points: "Sequence[Point]") -> None:
-    from semibandits.experiments.report.ranking import comparisons, confidence_note
-
-    compared = [(point.settings, one) for point in points for one in comparisons(point.result)]
+    compared = [(point.settings, one) for point in points for one in point.result.comparisons()]
     if not compared or compared[0][1].runs == 1:
         return
     click.echo()
-    sure = dict.fromkeys(confidence_note(point.result) for point in points if len(point.result.policies) > 1)
+    sure = dict.fromkeys(point.result.confidence_note for point in points if len(point.result.policies) > 1)
     click.echo(lines("Differences run by run, in the same worlds", f"Intervals: {'; '.join(sure)}"))
     click.echo()
     numbers = ["difference", "± error", "interval"]
@@ -89,14 +86,10 @@ def _named(settings: Mapping[str, Any], *policies: str) -> list[str]:
 
 
 def _verdict(one: "Comparison") -> str:
-    from semibandits.experiments.report.ranking import significant
-
-    return "less regret" if significant(one) else "cannot be told apart"
+    return "less regret" if one.significant else "cannot be told apart"
 
 
 def _as_document(point: "Point") -> dict[str, Any]:
-    from semibandits.experiments.report.ranking import comparisons
-
     result = point.result
     return {
         "settings": point.settings,
@@ -107,7 +100,7 @@ def _as_document(point: "Point") -> dict[str, Any]:
         "engine": result.engine,
         "version": result.version,
         "summary": list(result.summary()),
-        "comparisons": comparisons(result),
+        "comparisons": result.comparisons(),
     }
 
 

@@ -1,10 +1,10 @@
-"""Experiment files."""
+"""The command `run`: experiment files."""
 
 from pathlib import Path
 
 import click
 
-from semibandits.cli.base import json_option, need_matplotlib, no_report_option
+from semibandits.cli.base import folder_option, json_option, need_matplotlib, no_report_option
 from semibandits.cli.completing import complete_files
 from semibandits.cli.opening import Reading, reading_options
 from semibandits.cli.results import play
@@ -12,12 +12,7 @@ from semibandits.cli.results import play
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), shell_complete=complete_files)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder for the results.  [default: the file's name and -results]",
-)
+@folder_option("--out", "Folder for the results.  [default: the file's name and -results]")
 @reading_options
 @no_report_option
 @json_option

@@ -1,4 +1,4 @@
-"""Which version this is."""
+"""The command `version`."""
 
 import click
 

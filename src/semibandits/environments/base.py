@@ -1,4 +1,4 @@
-"""What the environments share: independent items (or groups of them) drawn from one uniform number each."""
+"""The bases of environments: independent items (or groups of them) drawn from one uniform number each."""
 
 import functools
 from abc import abstractmethod

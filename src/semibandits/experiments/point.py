@@ -1,4 +1,4 @@
-"""One simulation of an experiment."""
+"""A point: one simulation of an experiment."""
 
 from typing import Any, NamedTuple
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from semibandits._util.files import make_folders, replace_file
+from semibandits._util.resources import cores
 from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported, to_install
 from semibandits.experiments.files.document import Experiment, Plan, Where, as_in_files
 from semibandits.experiments.files.user_code import no_sys_exit
@@ -19,9 +20,8 @@ from semibandits.experiments.report.experiment import report as report_page
 from semibandits.experiments.report.pictures import Gallery, files_of, own_style, save
 from semibandits.experiments.result_tables import TABLES, all_tables
 from semibandits.experiments.table_files import can_write_parquet, write_table
-from semibandits.plotting.sets import check_axes
+from semibandits.plotting.axes import check_axes
 from semibandits.simulation import simulate
-from semibandits.simulation.machine import cores
 from semibandits.simulation.progress import Progress, progress_bar
 
 

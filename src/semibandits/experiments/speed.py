@@ -1,4 +1,4 @@
-"""How fast this machine simulates and decides, beside a loop in NumPy as it is written for a paper.
+"""The speed of this machine at simulating and deciding, beside a loop in NumPy as it is written for a paper.
 
 >>> problem = top_k(n_items=5, k=2)
 >>> numpy_run(problem, "CTS", horizon=1000) < 1000 * problem.problem.max_gap
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import environments, policies, problems, sets
+from semibandits._util.resources import cores, processor
 from semibandits.live.learner import Learner
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
-from semibandits.simulation.machine import cores, processor
 from semibandits.types import IndexPolicy
 
 PolicyName: TypeAlias = Literal["CombUCB1", "CTS"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits._util.files import make_folders, replace_file
-from semibandits.errors import BadArgument, StoreFailed
+from semibandits.errors import BadArgument
+from semibandits.experiments.result_folder import write_file
 
 
 def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> list[Path]:
@@ -33,11 +33,7 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | N
     if table is not None:
         files[folder / f"{name}.parquet"] = table
     for path, data in files.items():
-        try:
-            make_folders(folder)
-            replace_file(path, data)
-        except OSError as error:
-            raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
+        write_file(path, data)
     return list(files)
 
 

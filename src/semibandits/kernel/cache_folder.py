@@ -6,6 +6,9 @@ keys; but a folder like /tmp is passed, where all can write and none can remove 
 that has the user as its only member is no other.
 
 Windows has no such owners and modes; there, the folder is used as it is.
+
+So files are not written by `_util.files`, which goes by paths: all that is done here is done to what was opened and
+checked. What a power cut takes from a cache is compiled again.
 """
 
 import contextlib

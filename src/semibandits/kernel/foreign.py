@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semibandits._util.fingerprint.code import BESIDE, parts
+from semibandits._util.fingerprint.bytecode import BESIDE, parts
 from semibandits.kernel import maths
 from semibandits.kernel.compiler import is_data, is_ours, is_primitive
 

@@ -3,7 +3,7 @@
 import dis
 from types import CodeType, FunctionType, ModuleType
 
-from semibandits._util.fingerprint.code import BESIDE
+from semibandits._util.fingerprint.bytecode import BESIDE
 from semibandits.kernel.compiler import is_ours
 
 ENTRY = ["LOAD_FAST", "LOAD_CONST", "BINARY_SUBSCR", "LOAD_FAST", "BINARY_SUBSCR"]

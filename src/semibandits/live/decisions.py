@@ -1,4 +1,4 @@
-"""The book of decisions: which of them wait for feedback, and what the last finished ones were told."""
+"""The log of decisions: which of them wait for feedback, and what the last finished ones were told."""
 
 import dataclasses
 import secrets
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from semibandits._util import forks
 from semibandits._util.atomic import Step
+from semibandits.agent import Choice
 from semibandits.errors import BadArgument, UnknownDecision, UnknownItem
 from semibandits.live.reading import Reader
-from semibandits.live.saved_file import SavedDecision, SavedLearner, restored_array, saved_array
+from semibandits.live.snapshot import SavedDecision, SavedLearner, restored_array, saved_array
 from semibandits.oracle import check_answer
-from semibandits.types import Items, Note, Weights
+from semibandits.types import Items, Weights
 
 
 @dataclasses.dataclass(slots=True)
@@ -25,13 +26,14 @@ class Record:
     round: int
     epoch: str
     """Of the learner's life in which it was asked; none in files of old."""
-    items: Items
-    initial: bool
-    note: Note = None
-    """What the policy wants to know of the decision when feedback comes."""
+    choice: Choice
     weights: Weights | None = None
     """Where only their sum is told: an array with just that."""
     cancelled: bool = False
+
+    @property
+    def items(self) -> Items:
+        return self.choice.items
 
     def told(self) -> Weights:
         return np.full(self.items.size, np.nan) if self.weights is None else self.weights.copy()
@@ -42,18 +44,18 @@ class Record:
             return self.items
         return self.items[np.isnan(self.weights)] if self.weights.size == self.items.size else self.items[:0]
 
-    def positions(self, id: str, items: Items, inputs: Reader) -> NDArray[np.int64]:
+    def positions(self, id: str, items: Items, reader: Reader) -> NDArray[np.int64]:
         """Where these items are among the decision's."""
         positions = np.searchsorted(self.items, items)
         known = positions < self.items.size
         known[known] = self.items[positions[known]] == items[known]
         if not known.all():
-            raise UnknownItem(f"not part of decision {id}: {', '.join(inputs.names(items[~known]))!s:.200}")
+            raise UnknownItem(f"not part of decision {id}: {', '.join(reader.names(items[~known]))!s:.200}")
         return positions
 
 
 class DecisionLog:
-    """Decisions by id: the book's name, which no other learner shares, the round, and an epoch.
+    """Decisions by id: the log's name, which no other learner shares, the round, and an epoch.
 
     An epoch is a life of the learner: it ends where the learner is loaded from a file, and in a forked child. So what
     was decided after that save, or in another process, has another id than anything decided here.
@@ -107,16 +109,16 @@ class DecisionLog:
             steps.append((self.finished.popitem, False))
         return steps
 
-    def restore(self, saved: SavedLearner, inputs: Reader) -> None:
+    def restore(self, saved: SavedLearner, reader: Reader) -> None:
         """Takes over what was saved, and refuses what no learner could have written."""
         self.name = saved.name
         for one in saved.outstanding:
-            record = _restored(one, saved, inputs)
+            record = _restored(one, saved, reader)
             if record.cancelled or (record.items.size and not record.waiting().size):
                 raise BadArgument(f"the decision of round {one.round} waits for nothing")
             self.outstanding[self.id(record)] = record
         for one in saved.finished:
-            record = _restored(one, saved, inputs)
+            record = _restored(one, saved, reader)
             if not record.cancelled and record.waiting().size:
                 raise BadArgument(f"the decision of round {one.round} is finished without feedback")
             self.finished[self.id(record)] = record
@@ -127,12 +129,12 @@ class DecisionLog:
 
 def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
     weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
-    note = saved_array(record.note, "a note") if outstanding and record.note is not None else None
-    items = record.items.tolist()
-    return SavedDecision(record.round, items, weights, record.initial, record.cancelled, note, record.epoch)
+    items, initial, note = record.choice
+    saved_note = saved_array(note, "a note") if outstanding and note is not None else None
+    return SavedDecision(record.round, items.tolist(), weights, initial, record.cancelled, saved_note, record.epoch)
 
 
-def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record:
+def _restored(one: SavedDecision, saved: SavedLearner, reader: Reader) -> Record:
     items = check_answer(one.items, saved.n_items, saved.max_size)
     if items.tolist() != one.items or not 1 <= one.round <= saved.round:
         raise BadArgument(f"the decision of round {one.round} has items {one.items!r:.100}")
@@ -143,11 +145,11 @@ def _restored(one: SavedDecision, saved: SavedLearner, inputs: Reader) -> Record
         if saved.feedback == "bandit":
             if len(one.weights) != 1:
                 raise BadArgument(f"the decision of round {one.round} has {len(one.weights)} sums, expected one")
-            inputs.sum(one.weights[0], items.size)
+            reader.sum(one.weights[0], items.size)
         elif weights.shape != items.shape:
             raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
         else:
             told = ~np.isnan(weights)
-            inputs.weights(weights[told], items[told])
+            reader.weights(weights[told], items[told])
     note = None if one.note is None else restored_array(one.note)
-    return Record(one.round, one.epoch, items, one.initial, note, weights, one.cancelled)
+    return Record(one.round, one.epoch, Choice(items, one.initial, note), weights, one.cancelled)

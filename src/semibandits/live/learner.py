@@ -12,13 +12,13 @@ from semibandits._util.atomic import Changes
 from semibandits._util.checks import check_bounds, check_choice, check_confidence
 from semibandits._util.forks import ForkLock, cached_property
 from semibandits._util.showing import Shown
-from semibandits.agent import PolicyAgent, Scale, Uncovered, check_feedback, check_policy, make_agent
+from semibandits.agent import Scale, Setting, Uncovered, check_feedback, check_policy, make_agent
 from semibandits.errors import BadArgument, BadState, SemiBanditError, Unsupported
-from semibandits.live import matching, saved_file, snapshot
+from semibandits.live import matching, snapshot
 from semibandits.live.decisions import saved_decision
 from semibandits.live.reading import Reader
 from semibandits.live.updates import Updates
-from semibandits.oracle import Span, probed, solve
+from semibandits.oracle import Span, probed
 from semibandits.problem import check_signs
 from semibandits.types import Bounds, Decision, FeasibleSet, FeedbackKind, IndexPolicy, Items, Policy, Sense, Weights
 
@@ -66,27 +66,27 @@ class Learner(Shown):
         self._bounds = check_bounds(bounds)
         check_signs(feasible, self._bounds, self._sense)
         self._probes = probed(feasible, Span.of(self._sense, self._bounds))
-        self._scale = Scale.of(self._bounds, self._sense)
-        self._inputs = Reader(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
+        self._reader = Reader(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
         self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
         check_feedback(check_policy(policy), self._feedback)
-        self._agent = make_agent(feasible, policy, self._scale, seed=self._seed, uncovered=self._uncovered)
-        self._desk = Updates(self._agent, self._inputs, self._feedback)
-        self._book = self._desk.book
+        scale = Scale.of(self._bounds, self._sense)
+        self._agent = make_agent(policy, Setting(feasible, scale, self._seed, uncovered=self._uncovered))
+        self._updates = Updates(self._agent, self._reader, self._feedback)
+        self._log = self._updates.log
         self._lock = ForkLock()
         self._changes = Changes(self._lock)
         self._saving = ForkLock()
         self._saves = 0
-        self._files = saved_file.Files()
+        self._files = snapshot.Files()
 
     # Deciding
 
     def ask(self, available: Iterable[int | str] | NDArray[np.bool_] | None = None) -> Decision:
         """The next decision. `available` (items, labels or a mask) limits the choice this once."""
-        return self._changes.make(self._desk.choose, self._desk.asking, available)
+        return self._changes.make(self._updates.choose, self._updates.asking, available)
 
     def tell(self, id: str, weights: ArrayLike | Feedback) -> int:
         """Takes in what the items of a decision were worth, and returns how many of these weights were new.
@@ -95,14 +95,14 @@ class Learner(Shown):
         later. With `feedback="bandit"` it is one number, their sum. Feedback may come late, in any order, and again:
         a repeat changes nothing, a contradiction is an error.
         """
-        return self._changes.make(self._desk.read, self._desk.telling, id, weights)
+        return self._changes.make(self._updates.read, self._updates.telling, id, weights)
 
     def cancel(self, id: str) -> None:
         """Gives up waiting for a decision's feedback; what it has had stays learned, what comes later is refused.
 
         Harmless where nothing is left to wait for.
         """
-        return self._changes.make(self._desk.find, self._desk.cancelling, id)
+        return self._changes.make(self._updates.find, self._updates.cancelling, id)
 
     def observe(self, items: Iterable[int | str] | Feedback, weights: ArrayLike | None = None) -> None:
         """Takes in observations made elsewhere, such as a log: a warm start.
@@ -110,7 +110,7 @@ class Learner(Shown):
         `items` and `weights` are aligned and an item may occur any number of times; or one mapping. Items seen here
         need no initialisation.
         """
-        return self._changes.make(self._desk.read_log, self._desk.observing, items, weights)
+        return self._changes.make(self._updates.read_log, self._updates.observing, items, weights)
 
     # What was learned
 
@@ -142,12 +142,12 @@ class Learner(Shown):
     @property
     def labels(self) -> tuple[str, ...]:
         """The items' names, in the order of the items; none without labels."""
-        return self._inputs.labels or ()
+        return self._reader.labels or ()
 
     @property
     def round(self) -> int:
         """The number of decisions so far."""
-        return self._desk.round
+        return self._updates.round
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -162,15 +162,12 @@ class Learner(Shown):
         A policy that knows better, because its items share parameters, tells what it expects of every item.
         """
         with self._lock:
-            means = self._expected()
-            means = self._agent.means(unseen=np.nan) if means is None else means
-            estimates: Weights = np.clip(self._scale.from_unit(means), *self._bounds)
-            return estimates
+            return self._agent.estimates()
 
     def scores(self) -> Weights:
         """U_t(e) for the next round: optimistic weights, or optimistic (low) costs."""
         with self._lock:
-            return np.array(self._scale.from_unit(self._agent.scores(self._desk.round + 1)), dtype=np.float64)
+            return self._agent.scores(self._updates.round + 1)
 
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Confidence intervals of the items' mean weights, shape (n_items, 2).
@@ -181,32 +178,22 @@ class Learner(Shown):
         """
         check_confidence(confidence)
         with self._lock:
-            radius = (self._bounds[1] - self._bounds[0]) * self._agent.radii(confidence)
-            middle = self._scale.from_unit(self._agent.means(unseen=0.0))
-            ends: Weights = np.stack((middle - radius, middle + radius), axis=1)
-            return np.clip(ends, *self._bounds)
+            return self._agent.intervals(confidence)
 
     def best(self) -> Items:
         """The best solution by the estimates alone, without exploration; items never observed count as worst."""
         with self._lock:
-            means = self._expected()
-            if means is None and self._feedback == "bandit":
+            if self._feedback == "bandit" and not self._agent.estimates_items:
                 raise Unsupported(
                     f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
                 )
-            means = self._agent.means(unseen=0.0) if means is None else np.clip(means, 0.0, 1.0)
-            return solve(self._feasible, self._scale.for_oracle(means))
-
-    def _expected(self) -> Weights | None:
-        """What the policy expects of the items, if it has more to go by than each item's own observations."""
-        agent = self._agent
-        return agent.policy.estimates(agent.state) if isinstance(agent, PolicyAgent) else None
+            return self._agent.best()
 
     @property
     def outstanding(self) -> list[Decision]:
         """The decisions that wait for feedback, oldest first."""
         with self._lock:
-            return [self._desk.decision(id, record) for id, record in self._book.outstanding.items()]
+            return [self._updates.decision(id, record) for id, record in self._log.outstanding.items()]
 
     # Keeping
 
@@ -224,21 +211,21 @@ class Learner(Shown):
             saves = self._saves = self._saves + 1
             self._files.write(path, self._snapshot(), overwrite)
 
-    def _snapshot(self) -> saved_file.SavedLearner:
+    def _snapshot(self) -> snapshot.SavedLearner:
         with self._lock:
-            return saved_file.SavedLearner(
-                name=self._book.name,
+            return snapshot.SavedLearner(
+                name=self._log.name,
                 seed=self._seed,
-                round=self._desk.round,
+                round=self._updates.round,
                 n_items=self._feasible.n_items,
                 max_size=self._feasible.max_size,
                 sense=self._sense,
                 bounds=self._bounds,
-                labels=None if self._inputs.labels is None else list(self._inputs.labels),
+                labels=None if self._reader.labels is None else list(self._reader.labels),
                 uncovered=self._uncovered,
                 feedback=self._feedback,
-                outstanding=[saved_decision(record, True) for record in self._book.outstanding.values()],
-                finished=[saved_decision(record, False) for record in self._book.finished.values()],
+                outstanding=[saved_decision(record, True) for record in self._log.outstanding.values()],
+                finished=[saved_decision(record, False) for record in self._log.finished.values()],
                 fingerprint=self._fingerprint,
                 **snapshot.saved_agent(self._agent),
             )
@@ -267,7 +254,7 @@ class Learner(Shown):
             raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
         if policy is not None:
             check_policy(policy)
-        saved, head = saved_file.read(path)
+        saved, head = snapshot.read(path)
         try:
             match = matching.match(saved, feasible, labels, same_items)
             snapshot.check_fits(saved, feasible)
@@ -289,13 +276,13 @@ class Learner(Shown):
         learner._files.know(path, head)
         return learner
 
-    def _restore(self, saved: saved_file.SavedLearner) -> None:
-        snapshot.restore_agent(self._agent, saved, self._inputs)
-        self._desk.round = saved.round
-        self._book.restore(saved, self._inputs)
-        for record in self._book.outstanding.values():
-            snapshot.check_note(self._agent, record)
-        self._desk.wait_again()
+    def _restore(self, saved: snapshot.SavedLearner) -> None:
+        snapshot.restore_agent(self._agent, saved, self._reader)
+        self._updates.round = saved.round
+        self._log.restore(saved, self._reader)
+        for record in self._log.outstanding.values():
+            self._agent.check_note(record.round, record.choice)
+        self._updates.wait_again()
 
     @cached_property
     def _fingerprint(self) -> list[str]:
@@ -308,4 +295,4 @@ class Learner(Shown):
         )
 
     def __repr__(self) -> str:
-        return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._desk.round})"
+        return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._updates.round})"

@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.agent import IndexAgent, PolicyAgent
+from semibandits.agent import Agent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.live.reading import check_labels
-from semibandits.live.saved_file import SavedArray, SavedDecision, SavedLearner, SavedRound, restored_array, saved_array
+from semibandits.live.snapshot import SavedDecision, SavedLearner, SavedRound, restored_array, saved_array
 from semibandits.oracle import Probe, Span, fingerprint
 from semibandits.sets.graphs.reading import Graph
 from semibandits.types import FeasibleSet
@@ -114,11 +114,12 @@ def fingerprint_of(feasible: FeasibleSet, span: Span, probes: list[Probe]) -> li
     return fingerprint(feasible, span, probes)
 
 
-def renumbered(saved: SavedLearner, order: NDArray[np.int64], agent: IndexAgent | PolicyAgent) -> SavedLearner:
+def renumbered(saved: SavedLearner, order: NDArray[np.int64], agent: Agent) -> SavedLearner:
     """The same with every item under its number of today."""
     place = np.argsort(order)
     if not all(len(row) == order.size for row in saved.stats):
         raise BadArgument("statistics of other items than it has")
+    state = agent.reordered([restored_array(one) for one in saved.state or []], order)
     return msgspec.structs.replace(
         saved,
         stats=[[row[item] for item in order] for row in saved.stats],
@@ -127,7 +128,7 @@ def renumbered(saved: SavedLearner, order: NDArray[np.int64], agent: IndexAgent 
         outstanding=[_renumbered_decision(one, order, place) for one in saved.outstanding],
         finished=[_renumbered_decision(one, order, place) for one in saved.finished],
         recent=[_renumbered_round(one, place) for one in saved.recent],
-        state=None if isinstance(agent, IndexAgent) else _renumbered_state(saved.state or [], order, agent),
+        state=None if state is None else [saved_array(array, "the state") for array in state],
     )
 
 
@@ -151,25 +152,6 @@ def _renumbered_round(one: SavedRound, place: NDArray[np.int64]) -> SavedRound:
         raise BadArgument(f"the observations of round {one.round} are out of range")
     sorting = np.argsort(items)
     return SavedRound(one.round, items[sorting].tolist(), [one.x[i] for i in sorting])
-
-
-def _renumbered_state(arrays: list[SavedArray], order: NDArray[np.int64], agent: PolicyAgent) -> list[SavedArray]:
-    names, by_item = getattr(agent.state, "_fields", ()), agent.policy.by_item
-    if by_item is None or len(names) != len(arrays):
-        raise BadArgument(
-            f"its items are in another order now, and what {agent.policy!r} has learned cannot be told apart by items "
-            "(Policy.by_item): load it onto the set in the order of the file"
-        )
-    return [_by_item(one, order) if name in by_item else one for name, one in zip(names, arrays, strict=True)]
-
-
-def _by_item(one: SavedArray, order: NDArray[np.int64]) -> SavedArray:
-    values = restored_array(one)
-    if 0 in values.shape:
-        return one
-    if set(values.shape) != {order.size}:
-        raise BadArgument(f"the state should have a number for each of {order.size} items, got shape {values.shape}")
-    return saved_array(values[np.ix_(*[order] * values.ndim)], "the state")
 
 
 def _placed(items: list[int], place: NDArray[np.int64]) -> NDArray[np.int64]:

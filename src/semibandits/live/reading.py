@@ -1,4 +1,4 @@
-"""What a user says, read and checked: items by number or label, and weights within their bounds."""
+"""The reader of what a user says: items by number or label, and weights within their bounds."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any

@@ -1,35 +1,222 @@
-"""A learner as a file holds it: what is written of its parts, and what is taken back."""
+"""A learner as a file holds it: JSON with a version and a checksum, replaced as a whole or not at all."""
 
 import dataclasses
-from typing import Any
+import errno
+import hashlib
+import math
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits import policies
-from semibandits._util.ownership import ours
-from semibandits.agent import IndexAgent, PolicyAgent
-from semibandits.errors import BadArgument, Unsupported
-from semibandits.live import saved_file
-from semibandits.live.decisions import Record
+from semibandits._util.files import NoPlainFile, read_file, read_head, replace_file
+from semibandits._util.json_files import DAMAGE, Count
+from semibandits._util.locks import alone
+from semibandits._util.resources import memory
+from semibandits.agent import Agent, Learned
+from semibandits.errors import BadArgument, BadState, FileChanged, Unsupported
 from semibandits.live.reading import Reader
-from semibandits.policies.solution.base import CompiledPolicy, remade
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Policy, Weights
-from semibandits.types.policies import CONSTANTS
+
+FORMAT = "semibandits.learner"
+VERSION = 3
+"""In files of version 1 there is no fingerprint, in those of version 2 no epoch."""
+HEAD = 160
+"""So many bytes at the beginning of a file tell it from any other: its checksum is among them."""
+MOST_BYTES = 2**32
+"""A larger file is not read, nor one that takes more than a quarter of the memory."""
 
 
-def saved_policy(policy: Any) -> saved_file.SavedPolicy:
+Number = float | Literal["inf", "-inf", "nan"]
+"""JSON has no other way to say these."""
+
+
+Parameter = bool | int | float | str | list[int | float | list[float]] | None
+
+
+class SavedPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    parameters: dict[str, Parameter] | None
+    """None for a policy of the user's own, which must be given again."""
+
+
+class SavedArray(msgspec.Struct, forbid_unknown_fields=True):
+    """Numbers in the order of their places; "int64" or "float64"."""
+
+    kind: Literal["int64", "float64"]
+    shape: list[Count]
+    values: list[int | Number]
+
+
+class SavedDecision(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    round: Count
+    items: list[Count]
+    weights: list[float | None] | None
+    initial: bool
+    cancelled: bool
+    note: SavedArray | None = None
+    epoch: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")] = ""
+
+
+class SavedRound(msgspec.Struct, forbid_unknown_fields=True):
+    """What was observed in a round that a window still covers, on the policy's scale."""
+
+    round: Count
+    items: list[Count]
+    x: list[float]
+
+
+class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    name: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16}$")]
+    seed: int
+    round: Count
+    n_items: Count
+    max_size: Count
+    sense: str
+    bounds: tuple[float, float]
+    labels: list[str] | None
+    uncovered: str
+    policy: SavedPolicy
+    stats: list[list[Number]]
+    init_round: list[Count]
+    init_x: list[float]
+    logged: Count
+    outstanding: list[SavedDecision]
+    finished: list[SavedDecision]
+    recent: list[SavedRound] = []
+    feedback: Literal["semi", "bandit"] = "semi"
+    state: list[SavedArray] | None = None
+    """Of a policy that chooses whole solutions."""
+    fingerprint: list[str] = []
+    """By which the set is known again."""
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
+    learner: msgspec.Raw
+
+
+# Files
+
+
+class Files:
+    """The files that a learner has loaded or written, by real path: what they begin with."""
+
+    def __init__(self) -> None:
+        self._heads: dict[Path, tuple[bytes, ...]] = {}
+
+    def know(self, path: str | os.PathLike[str], head: bytes) -> None:
+        self._heads[_real(path)] = (head,)
+
+    def write(self, path: str | os.PathLike[str], learner: SavedLearner, overwrite: bool) -> None:
+        """Replaces a file that is known, or any."""
+        target = _real(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
+        body = msgspec.json.encode(learner)
+        data = msgspec.json.encode(_File(FORMAT, VERSION, hashlib.sha256(body).hexdigest(), msgspec.Raw(body)))
+        alone(target.parent, lambda: self._replace(target, data, overwrite))
+
+    def _replace(self, target: Path, data: bytes, overwrite: bool) -> None:
+        there, new = self._there(target, overwrite), data[:HEAD]
+        self._heads[target] = (there, new)  # one of these is there if we are interrupted
+        replace_file(target, data)
+        self._heads[target] = (*self._heads[target][-2:], new)  # a signal handler may have saved meanwhile
+
+    def _there(self, target: Path, overwrite: bool) -> bytes:
+        """What the file begins with. Raises where others have written it; an empty one has nothing to lose."""
+        before = self._heads.get(target, ())
+        try:
+            head = read_head(target, HEAD)
+        except (FileNotFoundError, NoPlainFile):  # which is refused where it would be replaced
+            return b""
+        known = (*before, *self._heads.get(target, ()))
+        if head and head not in known and not overwrite:
+            if not head.startswith(b'{"format":"%b"' % FORMAT.encode()):
+                what = "is no saved learner"
+            else:
+                what = "has changed since this learner loaded or saved it" if known else "is none this learner has seen"
+            raise FileChanged(
+                f"{target} {what}, and would be lost: load it, save to another path, or replace it with save(path, "
+                "overwrite=True)"
+            )
+        return head
+
+
+def _real(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def read(path: str | os.PathLike[str]) -> tuple[SavedLearner, bytes]:
+    """What a file holds, and what it begins with."""
+    try:
+        data = read_file(path, min(MOST_BYTES, memory() // 4))
+    except NoPlainFile as error:
+        raise BadState(f"{path} is not a saved learner: {error.strerror}") from error
+    try:
+        file = msgspec.json.decode(data, type=_File)
+    except DAMAGE as error:
+        raise BadState(f"{path} is not a saved learner, or was cut short ({len(data)} bytes): {error}") from error
+    if file.format != FORMAT:
+        raise BadState(f"{path} holds {file.format!r:.100}, expected {FORMAT!r}")
+    if not 1 <= file.version <= VERSION:
+        raise BadState(f"{path} has version {file.version}; this release reads versions 1 to {VERSION}")
+    if hashlib.sha256(bytes(file.learner)).hexdigest() != file.checksum:
+        raise BadState(f"{path} was damaged or edited: its checksum does not match")
+    try:
+        return msgspec.json.decode(file.learner, type=SavedLearner), data[:HEAD]
+    except DAMAGE as error:
+        raise BadState(f"{path} is not a saved learner: {error}") from error
+
+
+# Arrays and parts of a learner
+
+
+def _numbers(values: NDArray[np.float64]) -> list[list[Number]]:
+    """A matrix as JSON can say it."""
+    rows: list[list[Number]] = values.tolist()
+    if np.isfinite(values).all():
+        return rows
+    return [[x if math.isfinite(x) else str(x) for x in row] for row in values.tolist()]  # type: ignore[misc]
+
+
+def saved_array(array: Any, what: str) -> SavedArray:
+    kinds: Any = ("int64", "float64")
+    if not isinstance(array, np.ndarray) or array.dtype.name not in kinds:
+        raise Unsupported(f"{what} must be made of NumPy arrays of int64 or float64 to be saved, got {array!r:.200}")
+    values = [x if math.isfinite(x) else str(x) for x in array.ravel().tolist()]
+    return SavedArray(array.dtype.name, list(array.shape), values)  # type: ignore[arg-type]
+
+
+def restored_array(saved: SavedArray) -> NDArray[Any]:
+    if math.prod(saved.shape) != len(saved.values):
+        raise BadArgument(f"an array of shape {saved.shape} has {len(saved.values)} numbers")
+    if saved.kind == "int64" and not all(isinstance(x, int) for x in saved.values):
+        raise BadArgument("an array of whole numbers holds others")
+    return np.array([float(x) if isinstance(x, str) else x for x in saved.values], dtype=saved.kind).reshape(
+        saved.shape
+    )
+
+
+def saved_policy(policy: Any) -> SavedPolicy:
     """Name and parameters, by which one of ours can be made again; the user's own must be given again."""
     name = type(policy).__name__
     if type(policy) is not getattr(policies, name, None) or not dataclasses.is_dataclass(policy):
-        return saved_file.SavedPolicy(name, None)
+        return SavedPolicy(name, None)
     values = {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)}
     values = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
     if any(isinstance(value, np.ndarray) for value in values.values()):  # more than a file is to hold
-        return saved_file.SavedPolicy(name, None)
-    return saved_file.SavedPolicy(name, values)
+        return SavedPolicy(name, None)
+    return SavedPolicy(name, values)
 
 
-def restored_policy(saved: saved_file.SavedPolicy, reordered: bool) -> IndexPolicy | Policy:
+def restored_policy(saved: SavedPolicy, reordered: bool) -> IndexPolicy | Policy:
     """The policy in the file; `reordered` tells that its items have other numbers there."""
     kind = getattr(policies, saved.name, None) if saved.name in policies.__all__ else None
     if saved.parameters is None or not (isinstance(kind, type) and issubclass(kind, IndexPolicy | Policy)):
@@ -41,7 +228,7 @@ def restored_policy(saved: saved_file.SavedPolicy, reordered: bool) -> IndexPoli
     return kind(**saved.parameters)
 
 
-def check_fits(saved: saved_file.SavedLearner, feasible: FeasibleSet) -> None:
+def check_fits(saved: SavedLearner, feasible: FeasibleSet) -> None:
     if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
         raise BadArgument(
             f"it was saved with n_items={saved.n_items}, max_size={saved.max_size}; "
@@ -49,95 +236,43 @@ def check_fits(saved: saved_file.SavedLearner, feasible: FeasibleSet) -> None:
         )
 
 
-def check_same_kind(policy: IndexPolicy | Policy, saved: saved_file.SavedPolicy) -> None:
+def check_same_kind(policy: IndexPolicy | Policy, saved: SavedPolicy) -> None:
     given = saved_policy(policy)
     if given.name != saved.name or (given.parameters is None) != (saved.parameters is None):
         raise BadArgument(f"it was saved with the policy {saved.name}, got {policy!r}")
 
 
-def saved_agent(agent: IndexAgent | PolicyAgent) -> dict[str, Any]:
+def saved_agent(agent: Agent) -> dict[str, Any]:
     """The fields of `SavedLearner` that tell what was learned."""
-    known = {"stats": saved_file.numbers(agent.stats), "logged": agent.logged, "policy": saved_policy(agent.policy)}
-    if isinstance(agent, IndexAgent):
-        recent = [
-            saved_file.SavedRound(round, items.tolist(), x.tolist())
-            for round, parts in agent.recent.items()
-            for items, x in parts
-        ]
-        return {**known, "init_round": agent.init_round.tolist(), "init_x": agent.init_x.tolist(), "recent": recent}
-    if not isinstance(agent.state, tuple):
-        raise Unsupported(f"a state must be a tuple of NumPy arrays to be saved, got {agent.state!r:.200}")
+    learned = agent.learned()
     what = f"the state of {agent.policy!r:.100}"
     return {
-        **known,
-        "init_round": [],
-        "init_x": [],
-        "state": [saved_file.saved_array(array, what) for array in agent.state],
+        "policy": saved_policy(agent.policy),
+        "stats": _numbers(learned.stats),
+        "logged": learned.logged,
+        "init_round": learned.init_round.tolist(),
+        "init_x": learned.init_x.tolist(),
+        "recent": [SavedRound(round, items.tolist(), x.tolist()) for round, items, x in learned.recent],
+        "state": None if learned.state is None else [saved_array(array, what) for array in learned.state],
     }
 
 
-def restore_agent(agent: IndexAgent | PolicyAgent, saved: saved_file.SavedLearner, inputs: Reader) -> None:
+def restore_agent(agent: Agent, saved: SavedLearner, reader: Reader) -> None:
     """Takes over what was saved, and refuses what no learner could have written."""
-    _fill("stats", agent.stats, saved.stats)
-    counts, sums = agent.stats[0], agent.stats[1]
-    if not ((counts >= 0.0) & (sums >= 0.0) & (sums <= counts * (1.0 + 1e-9)) & np.isfinite(counts)).all():
-        raise BadArgument("counts and sums of weights contradict each other")
-    if saved.policy.parameters is not None and not np.isfinite(agent.stats).all():
-        raise BadArgument("statistics must be finite")
-    agent.logged = saved.logged
-    if isinstance(agent, IndexAgent):
-        _fill("init_round", agent.init_round, saved.init_round)
-        _fill("init_x", agent.init_x, saved.init_x)
-        if agent.init_round.max() > saved.round or agent.init_x.min() < 0.0 or agent.init_x.max() > 1.0:
-            raise BadArgument("observations of the initialisation are out of range")
-        agent.restore_window(saved.round, [_observed(part, inputs, saved.round) for part in saved.recent])
-    else:
-        _restore_state(agent, saved)
+    learned = Learned(
+        np.array(saved.stats, dtype=np.float64),
+        saved.logged,
+        np.array(saved.init_round, dtype=np.int64),
+        np.array(saved.init_x, dtype=np.float64),
+        [_observed(part, reader, saved.round) for part in saved.recent],
+        None if saved.state is None else [restored_array(one) for one in saved.state],
+    )
+    agent.restore(learned, saved.round, finite=saved.policy.parameters is not None)
 
 
-def _restore_state(agent: PolicyAgent, saved: saved_file.SavedLearner) -> None:
-    arrays = [saved_file.restored_array(one) for one in saved.state or ()]
-    expected = [(array.dtype.name, array.shape) for array in agent.state]
-    found = [(array.dtype.name, array.shape) for array in arrays]
-    if expected != found:
-        raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
-    names = getattr(agent.state, "_fields", ("",) * len(arrays))
-    if ours(agent.policy) and not all(
-        name in CONSTANTS or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
-    ):
-        raise BadArgument("the state must be finite")
-    restored = remade(agent.state, arrays)
-    constants = {name: getattr(agent.state, name) for name in CONSTANTS if name in names}
-    agent.state = restored._replace(**constants) if constants else restored
-
-
-def check_note(agent: IndexAgent | PolicyAgent, record: Record) -> None:
-    """Refuses a note that the policy cannot have made for this decision."""
-    note, policy = record.note, agent.policy
-    found = getattr(note, "shape", None)
-    expected = found
-    if record.initial or isinstance(policy, IndexPolicy):
-        expected = None
-    elif isinstance(policy, CompiledPolicy) and (kernels := policy.kernels(agent.feasible)) is not None:
-        expected = {"none": None, "chosen": record.items.shape, "all": (agent.feasible.n_items,)}[kernels.note]
-    elif policy.needs_note and (ours(policy) or found is None):
-        expected = record.items.shape + (found or ())[1:]
-    if found != expected:
-        raise BadArgument(f"the note of the decision of round {record.round} should have shape {expected}, got {found}")
-    made_here = isinstance(policy, Policy) and ours(policy) and note is not None
-    if made_here and (note.dtype != np.float64 or not np.isfinite(note).all()):
-        raise BadArgument(f"the note of the decision of round {record.round} must be finite numbers")
-
-
-def _fill(name: str, array: Any, values: Any) -> None:
-    if np.shape(values) != array.shape:
-        raise BadArgument(f"{name} should have shape {array.shape}, got {np.shape(values)}")
-    array[...] = np.array(values, dtype=array.dtype)
-
-
-def _observed(saved: saved_file.SavedRound, inputs: Reader, last: int) -> tuple[int, Items, Weights]:
+def _observed(saved: SavedRound, reader: Reader, last: int) -> tuple[int, Items, Weights]:
     """What one round of a window saw."""
-    items, x = inputs.items(saved.items), np.array(saved.x, dtype=np.float64)
+    items, x = reader.items(saved.items), np.array(saved.x, dtype=np.float64)
     sound = items.shape == x.shape and len(set(saved.items)) == items.size and ((x >= 0.0) & (x <= 1.0)).all()
     if not sound or saved.round > last:
         raise BadArgument(f"the observations of round {saved.round} are out of range")

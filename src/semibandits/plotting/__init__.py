@@ -1,0 +1,1 @@
+"""Pictures: axes and their style, sets, graphs, regret over time. Needs Matplotlib."""

@@ -1,4 +1,4 @@
-"""The lines of a graph's edges in a picture: around other nodes, and beside each other."""
+"""Lines of the edges of a graph in a picture: around other nodes, and beside each other."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sets of edges drawn as graphs: nodes, edges, and those of them that are chosen."""
+"""Pictures of sets of edges as graphs: nodes, edges, and those of them that are chosen."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits.plotting import curves, layout
+from semibandits.plotting.axes import CHOSEN, DARK, OTHER, Shades, new_axes, shortened, write_legend, write_title
 from semibandits.plotting.layout import Layout, Points
-from semibandits.plotting.sets import CHOSEN, DARK, OTHER, Shades, new_axes, shortened, write_legend, write_title
 from semibandits.sets.graphs.reading import Graph
 from semibandits.sets.paper_paths import GridPaths
 from semibandits.types import Items, Weights

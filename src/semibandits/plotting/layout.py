@@ -1,4 +1,4 @@
-"""Where the nodes of a graph go in a picture: to the same places every time.
+"""Layouts of graphs: places of the nodes in a picture, the same every time.
 
 Without cycles: layers from left to right, each node right of all that lead to it, in an order with few crossings
 (Sugiyama, Tagawa and Toda 1981); edges that span layers lead around the nodes between. Else: distances in the picture

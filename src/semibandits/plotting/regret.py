@@ -1,4 +1,4 @@
-"""Regret over time, drawn."""
+"""Pictures of regret over time, with bounds."""
 
 import itertools
 import textwrap
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from semibandits._util.checks import check_choice
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.plotting.sets import check_axes, new_axes
+from semibandits.plotting.axes import COLOURS, DASHES, LOWER_COLOUR, as_label, check_axes, light_grid, new_axes
 from semibandits.simulation.result import AnyBounds, LogAxes, SimulationResult, estimate
 from semibandits.theory.applicable_bounds import Bound, Bounds
 from semibandits.theory.kveton2015 import theorem_6
@@ -20,14 +20,9 @@ from semibandits.theory.tight import gap_free
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours without their yellow, which is lost on white. Seven colours and four kinds of dashes repeat
-# together only after 28 curves, so that a picture also reads in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 MOST_BELOW = 8
 """So many entries of a legend fit under a picture; more stand beside it."""
 BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
-LOWER_COLOUR = "#7A3E9D"
 BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)))
 
 
@@ -69,7 +64,9 @@ def draw(
         colour, dashes = COLOURS[(before + p) % len(COLOURS)], DASHES[(before + p) % len(DASHES)]
         marker = "o" if rounds.size <= 12 else ""
         style = {"color": colour, "linestyle": dashes, "linewidth": 1.8, "marker": marker, "markersize": 4}
-        (line,) = ax.plot(rounds, mean[p], label=_plain(name), zorder=3, **style)
+        (line,) = ax.plot(
+            rounds, mean[p], label=as_label(textwrap.shorten(name, 48, placeholder="...")), zorder=3, **style
+        )
         line.sticky_edges.y.append(floor)
         if runs > 1:
             band = ax.fill_between(rounds, low[p], high[p], color=colour, alpha=0.18, linewidth=0.0, zorder=2)
@@ -90,8 +87,7 @@ def draw(
     ax.set_xlabel("round")
     ax.set_ylabel(f"{result.kind} regret")
     ax.set_title(textwrap.fill(result.problem, 80), loc="left", fontsize="medium", parse_math=False)
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
+    light_grid(ax)
     title = "a single run" if runs == 1 else f"mean of {runs} runs, {100 * confidence:g}% interval"
     _legend(ax, title, own)
     return ax
@@ -228,12 +224,6 @@ def _smallest(mean: NDArray[np.float64]) -> float:
 
 def _columns(entries: int) -> int:
     return 1 if entries < 4 else 2
-
-
-def _plain(name: str) -> str:
-    """A name as a label that Matplotlib shows as it is: neither hidden nor set as mathematics."""
-    name = textwrap.shorten(name, 48, placeholder="...").replace("$", r"\$")
-    return f" {name}" if name.startswith("_") else name
 
 
 def _legend(ax: "Axes", title: str, own: bool) -> None:

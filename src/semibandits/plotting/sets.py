@@ -1,11 +1,9 @@
-"""Sets drawn with the items chosen: graphs as graphs, matrices as matrices, all others as bars.
+"""Pictures of sets with the items chosen: graphs as graphs, matrices as matrices, all others as bars.
 
 What is chosen is vermilion (Okabe and Ito) and never told by colour alone; estimates are blue, the larger the darker:
 so a picture also reads in grey.
 """
 
-import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +11,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits._util.checks import check_items
-from semibandits.errors import BadArgument, BadWeights, Unsupported, to_install
+from semibandits.errors import BadWeights
+from semibandits.plotting.axes import (
+    CHOSEN,
+    DARK,
+    GRID,
+    OTHER,
+    Shades,
+    check_axes,
+    new_axes,
+    shortened,
+    write_legend,
+    write_title,
+)
 from semibandits.sets.graphs.reading import Graph
 from semibandits.types import FeasibleSet, Items, Weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHOSEN, OTHER, DARK = "#D55E00", "#B8B8B8", "#333333"
 MOST_BARS = 40
 MOST_NUMBERS = 150
 """Cells of a matrix with their estimates in numbers."""
@@ -59,16 +68,6 @@ def _is_matrix(feasible: FeasibleSet) -> bool:
     return all(hasattr(feasible, name) for name in ("n_rows", "n_columns", "row_names", "column_names", "pairs"))
 
 
-def check_axes(ax: Any) -> None:
-    """Matplotlib must be there, and what the user gives must be its axes."""
-    try:
-        from matplotlib.axes import Axes
-    except ImportError as error:
-        raise Unsupported(f"plots need Matplotlib: {to_install('plot')}") from error
-    if ax is not None and not isinstance(ax, Axes):
-        raise BadArgument(f"ax must be Matplotlib Axes, got {ax!r:.200}")
-
-
 def _check_estimates(estimates: ArrayLike, n_items: int) -> Weights:
     """One number per item, NaN where nothing is known."""
     try:
@@ -81,69 +80,6 @@ def _check_estimates(estimates: ArrayLike, n_items: int) -> Weights:
         item = int(np.flatnonzero(np.isinf(found))[0])
         raise BadWeights(f"estimates must be finite, or NaN where unknown, got {found[item]} for item {item}")
     return found
-
-
-def new_axes(width: float, height: float) -> "Axes":
-    """Of pyplot where it is in use or a notebook would show it, else of a figure nobody else knows."""
-    size: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
-    if not {"matplotlib.pyplot", "ipykernel"}.isdisjoint(sys.modules):
-        from matplotlib import pyplot
-
-        ax: Axes = pyplot.subplots(**size)[1]
-        return ax
-    from matplotlib.figure import Figure
-
-    return Figure(**size).add_subplot()
-
-
-def write_title(ax: "Axes", title: str, note: str) -> None:
-    """In lines that fit above the axes."""
-    width = max(30, int(13 * ax.get_window_extent().width / ax.figure.dpi))
-    lines = [*textwrap.wrap(shortened(title, 120), width), *textwrap.wrap(note, width)]
-    ax.set_title("\n".join(lines), loc="left", fontsize="medium", parse_math=False)
-
-
-def shortened(name: Any, width: int) -> str:
-    text = str(name)
-    text = text if text and text.isprintable() else repr(name)
-    return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
-def write_legend(ax: "Axes", handles: list[Any]) -> None:
-    if handles:
-        ax.legend(
-            handles=handles,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0.0),
-            ncols=min(len(handles), 4),
-            frameon=False,
-            fontsize="small",
-        )
-
-
-class Shades:
-    """Estimates as colours."""
-
-    def __init__(self, estimates: Weights) -> None:
-        from matplotlib import colormaps
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import LinearSegmentedColormap, Normalize
-
-        known = estimates[np.isfinite(estimates)]
-        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        # Without its lightest third, which is lost on white.
-        colours = colormaps["Blues"](np.linspace(0.3, 1.0, 256))
-        self.any = known.size > 0
-        self.map = ScalarMappable(Normalize(low, high), LinearSegmentedColormap.from_list("estimates", colours))
-
-    def of(self, values: Any) -> Any:
-        return self.map.to_rgba(values)
-
-    def bar(self, ax: "Axes") -> None:
-        if self.any:
-            ax.figure.colorbar(self.map, ax=ax, label="estimate", shrink=0.8, pad=0.02)
 
 
 # Bars
@@ -170,7 +106,7 @@ def _bars(feasible: FeasibleSet, title: str, chosen: Items, estimates: Weights |
             )
         ax.axvline(0.0, color=DARK, linewidth=0.8)
         ax.set_xlabel("estimate")
-        ax.grid(True, axis="x", color="#e4e4e4", linewidth=0.6)
+        ax.grid(True, axis="x", color=GRID, linewidth=0.6)
         ax.set_axisbelow(True)
     names = [shortened(feasible.labels[item], 32) if feasible.labels else str(item) for item in listed]
     ax.set_yticks(rows, names, fontsize="small", parse_math=False)

@@ -1,7 +1,6 @@
-"""What all sets of this package share: restrictions, specifications, drawings, one text of the oracle for all uses."""
+"""Bases of the built-in sets: restrictions, specifications, drawings, one oracle for all uses."""
 
 import os
-import time
 from abc import abstractmethod
 from collections.abc import Iterable
 from copy import copy
@@ -12,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_restriction, check_weights
 from semibandits._util.forks import ForkLock, cached_property
-from semibandits._util.identity_cache import IdentityCache
+from semibandits._util.identity_cache import RecentCache
 from semibandits._util.showing import above
 from semibandits.errors import EmptyFeasibleSet, Unsupported
-from semibandits.kernel.warm import agreeing
+from semibandits.kernel.warm import MOST_REMEMBERED, Warm
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 EDGE_BYTES = 800
 """What an edge of a graph takes at least."""
 NO_ITEMS: Items = np.empty(0, dtype=np.int64)
-PATIENCE = 0.5
-"""Seconds that an oracle may cost as plain Python, in this process, before it is compiled."""
 EXCLUDED, FREE, FIXED = 0, 1, 2
 """What a restriction makes of an item: in no solution, in some, in every one."""
 
@@ -116,38 +113,22 @@ class Restrictable(BuiltIn):
 
 
 class WarmOracle:
-    """An oracle's text (see `types.Solver`) for one set, live: plain Python on lists at first, machine code in the end.
+    """An oracle's kernel function (see `types.Solver`) for one set, live: plain Python on lists, and machine code."""
 
-    Both give the same answers; machine code that does not, or cannot be had, is not used. Compiling costs a second or
-    two, once on a machine; it is left until the plain text has cost `PATIENCE`, so that little use needs no compiler.
-    """
-
-    _spent: ClassVar[IdentityCache[float]] = IdentityCache()
-    """Seconds, by function: of all sets together."""
-    _codes: ClassVar[IdentityCache[Any]] = IdentityCache()
-    """Machine code, by function; None: it stays plain Python."""
+    _warm: ClassVar[RecentCache[Any, Warm]] = RecentCache(MOST_REMEMBERED)
+    """By function: for all sets together."""
 
     def __init__(self, solver: Solver, max_size: int) -> None:
         self._solver = solver
         self._max_size = max_size
+        warm = self._warm.get(solver.function, None) or Warm(solver.function, {})
+        self._warm[solver.function] = warm
+        self._run = warm.run
         self._lock = ForkLock(self._begin_anew)
 
     def __call__(self, w: Weights) -> Items:
-        function = self._solver.function
         with self._lock:  # the work space is shared
-            if self._spent.get(function, 0.0) < PATIENCE:
-                return self._plain(w)
-            if function not in self._codes:
-                return self._go_over(w)
-            code = self._codes[function]
-            return self._plain(w) if code is None else self._compiled(code, w)
-
-    def _go_over(self, w: Weights) -> Items:
-        """To machine code, if it does the same; this once both are at work."""
-        items = self._plain(w)
-        function = self._solver.function
-        self._codes[function] = agreeing(function, {}, lambda code: np.array_equal(self._compiled(code, w), items))
-        return items
+            return self._run(self._plain, self._compiled, w)
 
     def _compiled(self, code: Any, w: Weights) -> Items:
         out, numbers, integers = self._work
@@ -156,13 +137,10 @@ class WarmOracle:
         return items
 
     def _plain(self, w: Weights) -> Items:
-        function = self._solver.function
         out, data, numbers, integers = lists = self._lists
-        began = time.perf_counter()
         vars(self).pop("_lists", None)  # what a signal handler interrupts is not used again
-        size = function(w.tolist(), out, data, numbers, integers)
+        size = self._solver.function(w.tolist(), out, data, numbers, integers)
         self._lists = lists
-        self._spent[function] = self._spent.get(function, 0.0) + time.perf_counter() - began
         return np.array(out[:size], dtype=np.int64)
 
     def _begin_anew(self) -> None:
@@ -202,7 +180,7 @@ def check_oracle_weights(feasible: FeasibleSet, weights: ArrayLike) -> Weights:
 
 
 class Solved(Restrictable):
-    """A built-in set whose oracle is one text for one run, used live and in simulations."""
+    """A built-in set whose oracle is one kernel function for one run, used live and in simulations."""
 
     @abstractmethod
     def solver(self) -> Solver: ...

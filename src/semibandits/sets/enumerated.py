@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from semibandits._util.checks import as_items, check_n_items, check_restriction, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.kernel import LANES, lane_loops, score_of
 from semibandits.sets.base import BuiltIn, restriction, scaled_down
+from semibandits.sets.oracles import enumerated
 from semibandits.sets.programs.program import Program
-from semibandits.types import Arrays, Items, Solver, Weights
+from semibandits.types import Items, Solver, Weights
 
 
 class Enumerated(BuiltIn):
@@ -105,22 +105,14 @@ class Enumerated(BuiltIn):
         return np.setdiff1d(np.arange(self.n_items), self._columns)
 
     def solver(self) -> Solver:
-        columns = np.full((len(self._solutions), self.max_size), self.n_items, dtype=np.uint32)
-        for row, items in zip(columns, self._solutions, strict=True):
-            row[: items.size] = items
-        sizes = np.array([items.size for items in self._solutions], dtype=np.uint32)
+        """For a block of runs."""
+        return enumerated.solver_in_lanes(self._solutions, self.n_items, self.max_size)
 
-        def make_work(lanes: int) -> Arrays:
-            return np.zeros(lanes), np.zeros(lanes), np.zeros(lanes, dtype=np.uint32)
-
-        return Solver(_solve, (columns, sizes), make_work, variable_size=bool((sizes < self.max_size).any()))
+    def single(self) -> Solver:
+        return enumerated.solver(self._solutions)
 
     def listed(self, limit: int) -> list[Items]:
         return [items.copy() for items in self._solutions]
-
-    def single(self) -> Solver:
-        starts = np.cumsum([0, *(items.size for items in self._solutions)])
-        return Solver(_solve_one, (np.concatenate(self._solutions), starts), own_work=False)
 
     def program(self) -> Program:
         """A column for each solution, of which one is taken: an item is taken where a solution with it is."""
@@ -143,43 +135,3 @@ class Enumerated(BuiltIn):
 
     def __repr__(self) -> str:
         return f"Enumerated({len(self._solutions)} solutions, n_items={self.n_items})"
-
-
-@lane_loops
-def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
-    """The totals of all solutions, in lanes; of tied solutions the first wins."""
-    solutions, sizes = data
-    total, best, which = work
-    for j in range(np.uint32(solutions.shape[0])):
-        for lane in range(LANES):
-            total[lane] = 0.0
-        for k in range(sizes[j]):
-            item = solutions[j, k]
-            for lane in range(LANES):
-                total[lane] += score_of(view, item, lane)
-        for lane in range(LANES):
-            faults[lane] += 0.0 * total[lane]
-            better = j == 0 or total[lane] > best[lane]
-            best[lane] = total[lane] if better else best[lane]
-            which[lane] = j if better else which[lane]
-    for k in range(np.uint32(chosen.shape[0])):
-        for lane in range(LANES):
-            chosen[k, lane] = solutions[which[lane], k]
-
-
-def _solve_one(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
-    items, starts = data
-    best = 0.0
-    which = 0
-    for j in range(len(starts) - 1):
-        value = 0.0
-        for k in range(starts[j], starts[j + 1]):
-            value += weights[items[k]]
-        if j == 0 or value > best:
-            best = value
-            which = j
-    begin = starts[which]
-    size: int = starts[which + 1] - begin
-    for k in range(size):
-        out[k] = items[begin + k]
-    return size

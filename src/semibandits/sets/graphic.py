@@ -8,12 +8,9 @@ from semibandits._util.forks import cached_property
 from semibandits.sets.base import FREE, Solved
 from semibandits.sets.graphs.reading import read_graph
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.oracles.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
+from semibandits.sets.oracles import greedy, spanning_tree
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
-
-WORTH_FILTERING = 64
-"""Edges yet to be sorted, at least so many, are looked through first for those that would close a cycle."""
 
 
 class GraphicMatroid(MatroidSet, Solved):
@@ -57,17 +54,10 @@ class GraphicMatroid(MatroidSet, Solved):
         )
 
     def solver(self) -> Solver:
-        nodes = len(self.graph.nodes)
-        first = 2 * self._free.size + HEAD
-        ends = first + np.stack((self._tails, self._heads), axis=1).ravel()
-        facts = np.array([nodes, self.max_size, self.bases], dtype=np.int64)
-        return Solver(
-            _kruskal,
-            (self._free, ends, self._fixed, facts),
-            numbers=2 * self._free.size,
-            integers=first + nodes + words(self.n_items),
-            variable_size=not self.bases,
-        )
+        structure = (np.stack((self._tails, self._heads), axis=1).ravel(),)
+        alone = np.arange(len(self.graph.nodes))
+        sizes = self.n_items, self.max_size, self.bases
+        return greedy.solver(spanning_tree.kruskal, structure, alone, self._free, self._fixed, *sizes)
 
     def _weakest(self, w: Weights, items: Items) -> Items:
         """The lightest edge between two nodes of a forest is the one that joins them, if the heaviest come first.
@@ -168,64 +158,3 @@ class _Pieces:
         a, b = self.root(a), self.root(b)
         self._above[a] = b
         return a != b
-
-
-def _kruskal(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
-    """Behind the work space of the order: above each node another of its piece, or itself, and the marks of the items.
-
-    Nodes are known by their places there.
-    """
-    free, ends, fixed, facts = data
-    nodes, most, bases = facts[0], facts[1], facts[2]
-    n = len(free)
-    first = 2 * n + HEAD
-    marks = first + nodes
-    for node in range(first, marks):
-        integers[node] = node
-    size = len(fixed)
-    for i in range(size):
-        mark(fixed[i], marks, integers)
-    end = put_in_order(weights, free, numbers, integers)
-    begin = 0
-    while size < most and begin < n:
-        if begin == end:
-            end = stretch(begin, n, integers)
-            if begin > 0 and end - begin > WORTH_FILTERING:
-                begin = _without_cycles(begin, end, ends, numbers, integers)
-            end = sort_some(begin, end, n, numbers, integers)
-        for i in range(begin, end):
-            if bases == 0 and numbers[i] <= 0.0:
-                most = size
-                break
-            item = integers[i]
-            a, b = _root(ends[2 * item], integers), _root(ends[2 * item + 1], integers)
-            if a != b:
-                integers[a] = b
-                mark(item, marks, integers)
-                size += 1
-                if size == most:
-                    break
-        begin = end
-    return write_marked(out, len(weights), marks, integers)
-
-
-def _root(node: int, integers: Any) -> int:
-    above = integers[node]
-    while above != node:
-        next_above = integers[above]
-        integers[node] = next_above
-        node = next_above
-        above = integers[node]
-    return node
-
-
-def _without_cycles(begin: int, end: int, ends: Any, numbers: Any, integers: Any) -> int:
-    """Moves the edges between different pieces to the end of the stretch, in the same order; returns the first."""
-    first = end
-    for i in range(end - 1, begin - 1, -1):
-        item = integers[i]
-        if _root(ends[2 * item], integers) != _root(ends[2 * item + 1], integers):
-            first -= 1
-            integers[first] = item
-            numbers[first] = numbers[i]
-    return first

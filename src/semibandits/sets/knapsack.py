@@ -12,8 +12,8 @@ from semibandits._util.checks import as_items, check_count, check_weights
 from semibandits._util.forks import cached_property
 from semibandits._util.indexed import check_order
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.kernel import as_word
 from semibandits.sets.base import FIXED, FREE, WarmOracle, check_oracle_weights
+from semibandits.sets.oracles import knapsack
 from semibandits.sets.programs.highs import Search, Searched, import_highs
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
@@ -122,10 +122,7 @@ class Knapsack(Searched):
     def solver(self) -> Solver | None:
         if self._units is None:
             return None
-        groups = self._starts.size - 1
-        data = (self._items, self._units, self._starts, self._fixed.astype(np.int64), np.array([self._room]))
-        numbers = (groups + 1) * (self._room + 1)
-        return Solver(_solve, data, numbers=numbers, integers=groups + self.n_items, own_work=False)
+        return knapsack.solver(self._items, self._units, self._starts, self._fixed, self._room)
 
     def single(self) -> Solver | None:
         return self.solver()
@@ -196,64 +193,6 @@ class Knapsack(Searched):
         groups = "" if self.groups is None else f", {int(self._group.max()) + 1} groups"
         kind = type(self).__name__
         return f"{kind}({self.n_items} items, capacity {self.capacity:g}{groups}, {self.method}{self._restricted})"
-
-
-def _solve(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
-    """One row of best values, by capacity, for every group with something to gain; then back through the rows.
-
-    Offsets are words: of signed numbers the compiler had to ask, for each cell, whether to count from the end.
-    """
-    items, costs, starts, fixed, room = data
-    capacity = room[0]
-    width = capacity + 1
-    groups = len(starts) - 1
-    for c in range(as_word(width)):
-        numbers[c] = 0.0
-    rows = 0
-    old = 0
-    for g in range(groups):
-        new = old + width
-        fresh = True
-        for j in range(starts[g], starts[g + 1]):
-            gain = weights[items[j]]
-            if gain > 0.0:
-                cost = costs[j]
-                before, kept, made = as_word(old), as_word(old + cost), as_word(new + cost)
-                if fresh:
-                    first = as_word(new)
-                    for c in range(as_word(cost)):
-                        numbers[first + c] = numbers[before + c]
-                    for c in range(as_word(width - cost)):
-                        taking = numbers[before + c] + gain
-                        leaving = numbers[kept + c]
-                        numbers[made + c] = taking if taking > leaving else leaving
-                else:
-                    for c in range(as_word(width - cost)):
-                        taking = numbers[before + c] + gain
-                        leaving = numbers[made + c]
-                        numbers[made + c] = taking if taking > leaving else leaving
-                fresh = False
-        if not fresh:
-            integers[rows] = g
-            rows += 1
-            old = new
-    for item in range(len(weights)):
-        integers[groups + item] = fixed[item]
-    for row in range(rows - 1, -1, -1):
-        old -= width
-        value = numbers[old + width + capacity]
-        if value > numbers[old + capacity]:
-            j = starts[integers[row]]
-            while costs[j] > capacity or numbers[old + capacity - costs[j]] + weights[items[j]] != value:
-                j += 1
-            integers[groups + items[j]] = 1
-            capacity -= costs[j]
-    size = 0
-    for item in range(len(weights)):
-        if integers[groups + item] > 0:
-            out[size] = item
-            size += 1
-    return size
 
 
 def _read_costs(given: Any) -> Weights:

@@ -9,7 +9,7 @@ from semibandits._util.checks import as_items, check_n_items, within
 from semibandits.errors import InvalidSet
 from semibandits.sets.base import FREE, Solved
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.oracles.greedy import HEAD, mark, put_in_order, sort_some, stretch, words, write_marked
+from semibandits.sets.oracles import greedy, laminar
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
@@ -89,15 +89,9 @@ class LaminarMatroid(MatroidSet, Solved):
         return int(gives[0])
 
     def solver(self) -> Solver:
-        n = self._free.size
-        facts = np.array([self.max_size, self.bases], dtype=np.int64)
-        return Solver(
-            _greedy,
-            (self._free, self._family, self._parent, self._room, self._fixed, facts),
-            numbers=2 * n,
-            integers=2 * n + HEAD + len(self.families) + words(self.n_items),
-            variable_size=not self.bases,
-        )
+        structure = (self._family, self._parent)
+        sizes = self.n_items, self.max_size, self.bases
+        return greedy.solver(laminar.best_independent, structure, self._room, self._free, self._fixed, *sizes)
 
     def _weakest(self, w: Weights, items: Items) -> Items:
         """The lightest in the smallest full family around the item: if that makes room, so do those around it."""
@@ -150,41 +144,3 @@ def _read(families: Any, n_items: int) -> list[tuple[Items, int]]:
             raise InvalidSet(f"the capacity of {named} must be an integer >= 0, got {capacity!r:.100}")
         found.append((items.copy(), min(int(capacity), 2**62)))
     return found
-
-
-def _greedy(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
-    """Behind the work space of the order: the room left in each family, and the marks of the items."""
-    free, family, parent, room, fixed, facts = data
-    most, bases = facts[0], facts[1]
-    n = len(free)
-    left = 2 * n + HEAD
-    marks = left + len(parent)
-    for i in range(len(parent)):
-        integers[left + i] = room[i]
-    size = len(fixed)
-    for i in range(size):
-        mark(fixed[i], marks, integers)
-    end = put_in_order(weights, free, numbers, integers)
-    begin = 0
-    while size < most and begin < n:
-        if begin == end:
-            end = sort_some(begin, stretch(begin, n, integers), n, numbers, integers)
-        for i in range(begin, end):
-            if bases == 0 and numbers[i] <= 0.0:
-                most = size
-                break
-            item = integers[i]
-            around = family[item]
-            while around >= 0 and integers[left + around] > 0:
-                around = parent[around]
-            if around < 0:
-                around = family[item]
-                while around >= 0:
-                    integers[left + around] -= 1
-                    around = parent[around]
-                mark(item, marks, integers)
-                size += 1
-                if size == most:
-                    break
-        begin = end
-    return write_marked(out, len(weights), marks, integers)

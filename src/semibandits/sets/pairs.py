@@ -1,4 +1,4 @@
-"""What assignments and b-matchings share: pairs of a row and a column as items, and exchanges among them."""
+"""Pairs of a row and a column as items, and exchanges among them: the base of assignments and b-matchings."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from semibandits._util.checks import as_items, check_count, check_n_items, check
 from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
 from semibandits.sets.base import EXCLUDED, FIXED, FREE, Solved
-from semibandits.sets.pairs_matrix import Counts, Matrix
+from semibandits.sets.graphs.bipartite import Counts, Matrix
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Weights, total
 

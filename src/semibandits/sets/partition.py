@@ -10,8 +10,7 @@ from semibandits._util.indexed import check_order
 from semibandits.errors import InvalidSet
 from semibandits.sets.base import FREE, Solved
 from semibandits.sets.matroid import MatroidSet
-from semibandits.sets.oracles.greedy import mark, words, write_marked
-from semibandits.sets.oracles.top_k import LEAST_POSITIVE, LOWEST, choose, reserve
+from semibandits.sets.oracles import partition
 from semibandits.sets.programs.program import Program
 from semibandits.types import ALWAYS, NEVER, Items, Quotas, Solver, Weights
 
@@ -55,16 +54,7 @@ class PartitionMatroid(MatroidSet, Solved):
 
     def solver(self) -> Solver:
         members = self._free[np.argsort(self._group[self._free], kind="stable")]
-        sizes = self._count(members)
-        table = np.stack((np.cumsum(sizes), self._room, [reserve(k) for k in self._room.tolist()]), axis=1)
-        facts = np.array([self.bases, *self._fixed], dtype=np.int64)
-        return Solver(
-            _choose_in_groups,
-            (members, table.ravel(), facts),
-            numbers=sizes.size + int(sizes.max()),
-            integers=int(sizes.max()) + words(self.n_items),
-            variable_size=not self.bases,
-        )
+        return partition.solver(members, self._count(members), self._room, self._fixed, self.n_items, self.bases)
 
     def quotas(self) -> Quotas:
         group = np.full(self.n_items, NEVER)
@@ -131,25 +121,3 @@ def _capacities(groups: list[Any], capacities: Any) -> list[int]:
         if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer) or capacity < 0:
             raise InvalidSet(f"the capacity of group {name!r:.100} must be an integer >= 0, got {capacity!r:.100}")
     return [min(int(known[name]), 2**62) for name in groups]
-
-
-def _choose_in_groups(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
-    """Of each group the table says where its members end, how many are wanted, and how many more to look at.
-
-    Facts are whether just so many are wanted, and the fixed items. Behind the items chosen of a group, `integers` holds
-    the marks of all items.
-    """
-    members, table, facts = data
-    groups = len(table) // 3
-    floor = LOWEST if facts[0] == 1 else LEAST_POSITIVE
-    marks = len(integers) - words(len(weights))
-    for i in range(1, len(facts)):
-        mark(facts[i], marks, integers)
-    begin = 0
-    for group in range(groups):
-        end, k, spare = table[3 * group], table[3 * group + 1], table[3 * group + 2]
-        count = choose(weights, members, begin, end, k, spare, floor, group, groups, numbers, integers)
-        for i in range(count):
-            mark(integers[i], marks, integers)
-        begin = end
-    return write_marked(out, len(weights), marks, integers)

@@ -16,15 +16,10 @@ from semibandits._util.forks import cached_property
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
 from semibandits.sets.base import NO_ITEMS, BuiltIn, WarmOracle, check_oracle_weights
 from semibandits.sets.graphs.reading import Node, plain, read_graph
-from semibandits.sets.oracles import paths_lanes, paths_trade_offs
-from semibandits.sets.oracles.sorting import sort_items
+from semibandits.sets.oracles import paths, paths_lanes, paths_trade_offs
+from semibandits.sets.oracles.paths import Arc, Plan
 from semibandits.sets.programs.program import Program
-from semibandits.types import Arrays, Items, Solver, TradeOffs, Weights
-
-Arc = tuple[int, int]
-"""(item, node at its other end)"""
-Plan = list[tuple[int, Arc, list[Arc]]]
-"""A node, its first arc, its other arcs; ordered so that what an arc leads to is known when it is read."""
+from semibandits.types import Items, Solver, TradeOffs, Weights
 
 
 class DagPaths(BuiltIn):
@@ -245,21 +240,8 @@ class DagPaths(BuiltIn):
         return paths_lanes.solver(self._backward, self._target, self.uncovered(), self.n_items, self.max_size)
 
     def single(self) -> Solver:
-        """For one run at a time. Nodes are numbered in the order of the backward pass, the target last."""
-        plan = self._backward
-        number = {node: i for i, (node, _, _) in enumerate(plan)} | {self._target: len(plan)}
-        arcs = [arc for _, first, others in plan for arc in (first, *others)]
-        items = np.array([item for item, _ in arcs])
-        heads = np.array([number[node] for _, node in arcs])
-        ends = np.cumsum([1 + len(others) for _, _, others in plan])
-        ascending = paths_lanes.in_order(plan, self._target)
-        return Solver(
-            _best_path if ascending else _best_path_sorted,
-            (items, heads, ends),
-            numbers=len(plan) + 1,
-            integers=len(plan),
-            own_work=False,
-        )
+        """For one run at a time."""
+        return paths.solver(self._backward, self._target)
 
     def listed(self, limit: int) -> list[Items] | None:
         """In the order in which a walk meets them that takes the first edge first."""
@@ -290,37 +272,3 @@ class DagPaths(BuiltIn):
     @property
     def _restricted(self) -> str:
         return "" if len(self._useful) == self.n_items else f", {len(self._useful)} on paths"
-
-
-def _best_path(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
-    """For every node the best total from there to the target; then a walk along the best arcs, from the last node."""
-    items, heads, ends = data
-    target = len(ends)
-    numbers[target] = 0.0
-    arc = 0
-    for node, end in enumerate(ends):
-        best = weights[items[arc]] + numbers[heads[arc]]
-        which = arc
-        arc += 1
-        while arc < end:
-            total = weights[items[arc]] + numbers[heads[arc]]
-            if total > best:
-                best = total
-                which = arc
-            arc += 1
-        numbers[node] = best
-        integers[node] = which
-    node = target - 1
-    size = 0
-    while node < target:
-        which = integers[node]
-        out[size] = items[which]
-        size += 1
-        node = heads[which]
-    return size
-
-
-def _best_path_sorted(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
-    size = _best_path(weights, out, data, numbers, integers)
-    sort_items(out, size)
-    return size

@@ -1,10 +1,9 @@
 """Independent blocks decided together: the direct sum of any sets."""
 
-import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +13,9 @@ from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
 from semibandits.oracle import compiled_oracle, solve
 from semibandits.sets.base import BuiltIn, restriction
+from semibandits.sets.oracles import product
 from semibandits.sets.programs.program import Program
-from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights, total
+from semibandits.types import FeasibleSet, Items, Solver, Weights, total
 
 
 class Product(BuiltIn):
@@ -182,9 +182,9 @@ class Product(BuiltIn):
         return np.concatenate(parts)
 
     def solver(self) -> Solver | None:
-        texts = [_text_of(block) for block in self.blocks]
-        found = [text for text in texts if text is not None]
-        return _compose(self.blocks, found) if len(found) == len(texts) else None
+        oracles = [_oracle_of(block) for block in self.blocks]
+        found = [oracle for oracle in oracles if oracle is not None]
+        return product.solver([block.n_items for block in self.blocks], found) if len(found) == len(oracles) else None
 
     def single(self) -> Solver | None:
         return self.solver()
@@ -220,127 +220,11 @@ def _others(values: list[float]) -> list[float]:
     return [a + b for a, b in zip(before, behind, strict=True)]
 
 
-# The oracles of the blocks as one text. All their data lie in a few long arrays, one for each type of numbers, and
-# blocks are told apart by a plan: so the machine code depends on the kinds of blocks, not on how many there are.
-
-WIDTH = 8
-"""Numbers in the plan for a block: its kind, then where its items, numbers and integers begin and end, and where in the
-plan those places of its data are listed."""
-
-
-class _Kind(NamedTuple):
-    """Blocks with the same text, and the same types of data."""
-
-    function: Callable[..., Any]
-    pools: tuple[int, ...]
-    """For each array of the data, in which of the long arrays it lies."""
-
-
-def _text_of(block: FeasibleSet) -> Solver | None:
+def _oracle_of(block: FeasibleSet) -> Solver | None:
     """A block's oracle for one run at a time; None where it has none, or a subclass has outdated it."""
     if not isinstance(block, BuiltIn):
         return None
-    text = compiled_oracle(block)
-    if text is None or text.in_lanes or any(array.ndim != 1 for array in text.data):
+    oracle = compiled_oracle(block)
+    if oracle is None or oracle.in_lanes or any(array.ndim != 1 for array in oracle.data):
         return None
-    return text
-
-
-def _compose(blocks: tuple[FeasibleSet, ...], texts: list[Solver]) -> Solver:
-    types = sorted({array.dtype.str for text in texts for array in text.data})
-    pools: list[list[Any]] = [[np.empty(0, dtype=kind)] for kind in types]
-    filled = [0] * len(types)
-    kinds: dict[_Kind, int] = {}
-    rows: list[int] = []
-    places: list[int] = []
-    # Work space that is any run's lies at the beginning, and is any block's too.
-    numbers = max((text.numbers for text in texts if not text.own_work), default=0)
-    integers = max((text.integers for text in texts if not text.own_work), default=0)
-    item = 0
-    for block, text in zip(blocks, texts, strict=True):
-        own = [types.index(array.dtype.str) for array in text.data]
-        kind = kinds.setdefault(_Kind(text.function, tuple(own)), len(kinds))
-        first_number, first_integer = (numbers, integers) if text.own_work else (0, 0)
-        rows += [kind, item, item + block.n_items, first_number, first_number + text.numbers]
-        rows += [first_integer, first_integer + text.integers, 1 + WIDTH * len(blocks) + len(places)]
-        if text.own_work:
-            numbers += text.numbers
-            integers += text.integers
-        item += block.n_items
-        for pool, array in zip(own, text.data, strict=True):
-            places += [filled[pool], filled[pool] + array.size]
-            filled[pool] += array.size
-            pools[pool].append(array)
-    plan = np.array([len(blocks), *rows, *places], dtype=np.int64)
-    return Solver(
-        _all_blocks(tuple(kinds)),
-        (plan, *(np.concatenate(pool) for pool in pools)),
-        variable_size=any(text.variable_size for text in texts),
-        numbers=numbers,
-        integers=integers,
-        own_work=any(text.own_work for text in texts),
-    )
-
-
-@functools.lru_cache
-def _all_blocks(kinds: tuple[_Kind, ...]) -> Callable[..., Any]:
-    solve_block = _one_of(kinds, 0)
-
-    def solve_all(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
-        plan = data[0]
-        size = 0
-        for b in range(plan[0]):
-            row = 1 + b * WIDTH
-            first = plan[row + 1]
-            count = solve_block(
-                plan[row],
-                weights[first : plan[row + 2]],
-                out[size:],
-                data,
-                plan[row + 7],
-                numbers[plan[row + 3] : plan[row + 4]],
-                integers[plan[row + 5] : plan[row + 6]],
-            )
-            for k in range(size, size + count):
-                out[k] += first
-            size += count
-        return size
-
-    return solve_all
-
-
-def _one_of(kinds: tuple[_Kind, ...], number: int) -> Callable[..., Any]:
-    """Solves a block of any kind from this number on."""
-    function, data_of = kinds[number].function, _data_of(kinds[number].pools)
-
-    def last(kind: Any, weights: Any, out: Any, data: Arrays, place: Any, numbers: Any, integers: Any) -> Any:
-        return function(weights, out, data_of(data, place), numbers, integers)
-
-    if number == len(kinds) - 1:
-        return last
-    others = _one_of(kinds, number + 1)
-
-    def this(kind: Any, weights: Any, out: Any, data: Arrays, place: Any, numbers: Any, integers: Any) -> Any:
-        if kind == number:
-            return function(weights, out, data_of(data, place), numbers, integers)
-        return others(kind, weights, out, data, place, numbers, integers)
-
-    return this
-
-
-@functools.cache
-def _data_of(pools: tuple[int, ...]) -> Callable[..., Any]:
-    """A block's own data, as views of the long arrays."""
-    if not pools:
-        return _no_data
-    shorter, pool, at = _data_of(pools[:-1]), pools[-1] + 1, 2 * len(pools) - 2
-
-    def data_of(data: Arrays, place: Any) -> Any:
-        own = data[pool][data[0][place + at] : data[0][place + at + 1]]
-        return shorter(data, place) + (own,)  # noqa: RUF005 (unpacking does not compile)
-
-    return data_of
-
-
-def _no_data(data: Arrays, place: Any) -> Any:
-    return ()
+    return oracle

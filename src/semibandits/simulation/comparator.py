@@ -1,4 +1,4 @@
-"""What regret is measured against in a world that drifts: a solution for every round, and what it is worth there."""
+"""The comparator of regret in a world that drifts: a solution for every round, and what it is worth there."""
 
 import math
 import sys

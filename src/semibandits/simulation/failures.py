@@ -1,4 +1,4 @@
-"""What the failures of an executor are called, whichever it is."""
+"""The failures of an executor under names of ours, whichever executor it is."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed

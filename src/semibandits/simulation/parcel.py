@@ -1,4 +1,4 @@
-"""What an executor is given to play, and what it gives back."""
+"""Parcels for the workers of an executor, and the failures that come back."""
 
 import functools
 import hashlib

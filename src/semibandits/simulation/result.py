@@ -1,5 +1,7 @@
-"""What a simulation gives back."""
+"""The result of a simulation: regret, its means over runs, comparisons of policies."""
 
+import itertools
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from semibandits.theory.applicable_bounds import Bound
 
 LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
+ERROR = 0.05
+"""The chance that any of the comparisons of one simulation is wrong by luck."""
+MOST_IN_PAIRS = 4
+"""Of so many policies every two are compared; of more, all with the best."""
 AnyBounds: TypeAlias = (
     "Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]] | Sequence[Bound] | Bound | bool | None"
 )
@@ -92,6 +98,11 @@ class Comparison(NamedTuple):
     high: float
     confidence: float
     unpaired: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval leaves 0 out. A single run tells nothing."""
+        return self.low > 0.0 or self.high < 0.0
 
     def __str__(self) -> str:
         after = f"after {self.round} rounds"
@@ -201,6 +212,49 @@ class SimulationResult(Shown):
             unpaired=float(np.hypot(*alone)),
         )
 
+    def ranking(self) -> list[int]:
+        """The policies, by number, from the least mean regret at the horizon to the largest."""
+        means = self.regret[:, :, -1].mean(axis=1)
+        return sorted(range(len(self.policies)), key=lambda policy: (means[policy], policy))
+
+    def comparisons(self) -> list[Comparison]:
+        """Each of a policy with one that has more regret at the horizon; those of the best come first.
+
+        Up to four policies are compared in pairs, more with the best only. The intervals of all pairs hold together
+        with 95% (Bonferroni): which is best is known only from the same runs.
+        """
+        order = self.ranking()
+        pairs = itertools.combinations(order, 2) if len(order) <= MOST_IN_PAIRS else ((order[0], b) for b in order[1:])
+        return [self.compare(a, b, confidence=self._confidence_in_pairs) for a, b in pairs]
+
+    @property
+    def _confidence_in_pairs(self) -> float:
+        return 1.0 - ERROR / max(1, math.comb(len(self.policies), 2))
+
+    @property
+    def confidence_note(self) -> str:
+        """How sure the intervals of `comparisons` are, in words.
+
+        >>> import semibandits as sb
+        >>> players = [sb.policies.CombUCB1(), sb.policies.CTS(), sb.policies.Random()]
+        >>> sb.simulate(sb.problems.grid_path(2, 0.4), players, horizon=10, runs=2, seed=0).confidence_note
+        '98.33% each, so that all 3 pairs hold together with 95%'
+        """
+        pairs = math.comb(len(self.policies), 2)
+        together = f"{100.0 * (1.0 - ERROR):g}%"
+        if pairs <= 1:
+            return together
+        return f"{100.0 * self._confidence_in_pairs:.4g}% each, so that all {pairs} pairs hold together with {together}"
+
+    @property
+    def short_names(self) -> list[str]:
+        """The policies' names with no more parameters than tell them apart."""
+        alike: dict[str, list[str]] = {}
+        for name in self.policies:
+            alike.setdefault(name.partition("(")[0], []).append(name)
+        short = [_short(name, alike[name.partition("(")[0]]) for name in self.policies]
+        return short if len(set(short)) == len(short) else list(self.policies)
+
     def to_frame(self) -> Any:
         """One row per policy, run and checkpoint (`policy`, `run`, `round`, `regret`): Polars, or else pandas."""
         from semibandits.simulation import frames
@@ -282,3 +336,22 @@ def estimate(sample: NDArray[np.float64], confidence: float) -> Estimate:
     half = error * (stdtrit(runs - 1, 0.5 + confidence / 2.0) if runs > 1 else np.nan)
     numbers = mean, deviation, error, mean - half, mean + half
     return Estimate(*(map(float, numbers) if sample.ndim == 1 else numbers))
+
+
+def _short(name: str, alike: list[str]) -> str:
+    """Without what all names like it have in common.
+
+    >>> alike = ["CombUCB1(alpha=0.5, init='paper')", "CombUCB1(alpha=1.5, init='paper')"]
+    >>> _short(alike[0], alike)
+    'CombUCB1(alpha=0.5)'
+    """
+    short, _, rest = name.partition("(")
+    if len(alike) == 1:
+        return short
+    parts = [set(other.partition("(")[2].removesuffix(")").split(", ")) for other in alike]
+    if not all(
+        other.endswith(")") and all("=" in part for part in some) for other, some in zip(alike, parts, strict=True)
+    ):
+        return name
+    common = set.intersection(*parts)
+    return f"{short}({', '.join(part for part in rest.removesuffix(')').split(', ') if part not in common)})"

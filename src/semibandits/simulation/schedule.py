@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,9 +15,10 @@ from semibandits._util.resources import memory
 from semibandits.errors import Unsupported
 from semibandits.oracle import solve
 from semibandits.simulation.engines import plain
-from semibandits.simulation.engines.base import NotCompilable
-from semibandits.simulation.engines.lanes_engine import Engine
-from semibandits.simulation.engines.single_engine import SoloEngine
+from semibandits.simulation.engines.base import CompiledEngine
+from semibandits.simulation.engines.compilable import NotCompilable
+from semibandits.simulation.engines.lanes_engine import LanesEngine
+from semibandits.simulation.engines.single_engine import SingleEngine
 from semibandits.simulation.engines.watch import Fault
 from semibandits.simulation.engines.widths import WIDE, widths
 from semibandits.simulation.failures import completed, named_failures
@@ -36,7 +38,7 @@ ROUND_SECONDS = 3e-5
 """What a plain round takes at least, besides its oracle."""
 
 PLAY = f"__import__({__name__!r}, fromlist=['play_parcel']).play_parcel(parcel, first, runs, lanes)"
-"""What workers are sent: text, since Dask's workers end without a word when they cannot read a task, as where this
+"""What workers are sent: a string, since Dask's workers end without a word when they cannot read a task, as where this
 package is not installed."""
 
 
@@ -51,17 +53,17 @@ class Block(NamedTuple):
 class Choice(NamedTuple):
     """The engine for a task, and why it is not the compiled one."""
 
-    engine: Engine | SoloEngine | None
+    engine: CompiledEngine | None
     why: str = ""
-    last: Engine | None = None
-    """The engine for a last block of few runs, where it is not the same."""
+    last: CompiledEngine | None = None
+    """The engine for a last block of few runs, most often the same."""
 
     @property
     def lanes(self) -> int:
         """The runs of a block."""
         return 1 if self.engine is None else self.engine.lanes
 
-    def playing(self, block: Block) -> Engine | SoloEngine | None:
+    def playing(self, block: Block) -> CompiledEngine | None:
         """The engine for this block."""
         return self.last if self.last is not None and block.runs <= self.last.lanes else self.engine
 
@@ -81,8 +83,8 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress, missin
         engine = engine_of(task, width)
         progress.say("compiling")
         engine.prepare()
-        last = Engine(task, lanes=narrow) if isinstance(engine, Engine) and narrow < width else None
-        if last is not None:
+        last = engine_of(task, narrow) if narrow < width else engine
+        if last is not engine:
             last.prepare()
     except NotCompilable as reason:
         if wanted == "compiled":
@@ -93,9 +95,9 @@ def choose(task: Task, wanted: EngineName, runs: int, progress: Progress, missin
     return Choice(engine, last=last)
 
 
-def engine_of(task: Task, lanes: int = WIDE) -> Engine | SoloEngine:
+def engine_of(task: Task, lanes: int = WIDE) -> CompiledEngine:
     """Raises `NotCompilable` where part of the task is plain Python."""
-    return Engine(task, lanes=lanes) if isinstance(task.policy, IndexPolicy) else SoloEngine(task)
+    return LanesEngine(task, lanes=lanes) if isinstance(task.policy, IndexPolicy) else SingleEngine(task)
 
 
 def blocks(policy: int, missing: NDArray[np.bool_], size: int) -> Iterator[Block]:
@@ -122,9 +124,7 @@ def play_parcel(parcel: Parcel[Task] | bytes, first: int, runs: int, lanes: int)
         return Failed(error)
 
 
-def play_with(
-    engine: Engine | SoloEngine | None, task: Task, first: int, runs: int, tick: Tick | None = None
-) -> Outcome:
+def play_with(engine: CompiledEngine | None, task: Task, first: int, runs: int, tick: Tick | None = None) -> Outcome:
     """These runs, and how long they took: each its share of the block."""
     started = time.perf_counter()
     outcome = None if engine is None else engine.play(first, runs, tick)
@@ -157,59 +157,76 @@ def play_all(
 
     Whatever goes wrong, `keep` included, stops all the work before it is passed on.
     """
-
-    def play_here(block: Block, tick: Tick) -> Outcome:
-        return play_with(choices[block.policy].playing(block), tasks[block.policy], block.first, block.runs, tick)
-
-    def play_elsewhere(executor: Executor, blocks: list[Block]) -> None:
-        parcels = [Parcel(task) for task in tasks]
-
-        def send(block: Block) -> Future[Outcome | Failed]:
-            engine = choices[block.policy].playing(block)
-            lanes = 0 if engine is None else engine.lanes
-            with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
-                arguments = {"parcel": parcels[block.policy], "first": block.first, "runs": block.runs}
-                return executor.submit(eval, PLAY, {**arguments, "lanes": lanes})
-
-        def take(block: Block, future: Future[Outcome | Failed]) -> None:
-            with named_failures(tasks[block.policy], block.first, block.runs, parcels[block.policy]):
-                answer = future.result()
-            if isinstance(answer, Failed):
-                raise answer.error
-            keep(block, answer)
-            progress.advance(block.runs * tasks[block.policy].horizon)
-
-        _collect(blocks, executor, send, take)
-
+    play = _Play(tasks, choices, keep, progress)
     if executor is not None:
-        play_elsewhere(executor, todo)
+        play.elsewhere(todo, executor)
         return ""
     fast = [block for block in todo if choices[block.policy].engine is not None]
     slow = [block for block in todo if choices[block.policy].engine is None]
     if fast:
-        rooms = [choice.engine.room for choice in choices if isinstance(choice.engine, Engine)]
-        at_once = min(workers, len(fast), max(1, memory() // max([1, *rooms])))
-        with _Threads(at_once, progress) as threads:
-            _collect(
-                fast,
-                threads,
-                lambda block: threads.submit(play_here, block, threads.tick),
-                lambda block, future: keep(block, future.result()),
-            )
-    if not slow:
-        return ""
-    why = "" if min(workers, len(slow)) > 1 and _long(tasks[slow[0].policy], len(slow)) else "in one process"
-    why = why or _cannot_be_sent([tasks[policy] for policy in {block.policy for block in slow}])
-    if why:
-        for block in slow:
-            keep(block, play_here(block, progress.advance))
-        return why
-    from semibandits.simulation.engines.pool import Processes
+        play.in_threads(fast, workers)
+    return play.in_processes(slow, workers) if slow else ""
 
-    count = min(workers, len(slow))
-    with Processes(count) as pool:
-        play_elsewhere(pool, slow)
-    return f"in {count} processes"
+
+class _Play(NamedTuple):
+    """The ways to play blocks of runs."""
+
+    tasks: list[Task]
+    choices: list[Choice]
+    keep: Callable[[Block, Outcome], None]
+    progress: Progress
+
+    def here(self, block: Block, tick: Tick) -> Outcome:
+        engine = self.choices[block.policy].playing(block)
+        return play_with(engine, self.tasks[block.policy], block.first, block.runs, tick)
+
+    def in_threads(self, todo: list[Block], workers: int) -> None:
+        """Machine code, as much of it at once as there is memory for."""
+        room = max(choice.engine.room for choice in self.choices if choice.engine is not None)
+        with _Threads(min(workers, len(todo), max(1, memory() // room)), self.progress) as threads:
+            _collect(
+                todo,
+                threads,
+                lambda block: threads.submit(self.here, block, threads.tick),
+                lambda block, future: self.keep(block, future.result()),
+            )
+
+    def in_processes(self, todo: list[Block], workers: int) -> str:
+        """Plain loops, where that is worth it and possible; else in this thread. Returns which, and why."""
+        count = min(workers, len(todo))
+        why = "" if count > 1 and _long(self.tasks[todo[0].policy], len(todo)) else "in one process"
+        why = why or _cannot_be_sent([self.tasks[policy] for policy in {block.policy for block in todo}])
+        if why:
+            for block in todo:
+                self.keep(block, self.here(block, self.progress.advance))
+            return why
+        from semibandits.simulation.engines.pool import Processes
+
+        with Processes(count) as pool:
+            self.elsewhere(todo, pool)
+        return f"in {count} processes"
+
+    def elsewhere(self, todo: list[Block], executor: Executor) -> None:
+        parcels = [Parcel(task) for task in self.tasks]
+
+        def naming(block: Block) -> AbstractContextManager[None]:
+            return named_failures(self.tasks[block.policy], block.first, block.runs, parcels[block.policy])
+
+        def send(block: Block) -> Future[Outcome | Failed]:
+            engine = self.choices[block.policy].playing(block)
+            with naming(block):
+                arguments = {"parcel": parcels[block.policy], "first": block.first, "runs": block.runs}
+                return executor.submit(eval, PLAY, {**arguments, "lanes": 0 if engine is None else engine.lanes})
+
+        def take(block: Block, future: Future[Outcome | Failed]) -> None:
+            with naming(block):
+                answer = future.result()
+            if isinstance(answer, Failed):
+                raise answer.error
+            self.keep(block, answer)
+            self.progress.advance(block.runs * self.tasks[block.policy].horizon)
+
+        _collect(todo, executor, send, take)
 
 
 class _Threads(ThreadPoolExecutor):

@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
 from semibandits._util.checks import check_choice, check_count
-from semibandits._util.resources import asking_for, check_room
+from semibandits._util.resources import asking_for, check_room, cores, processor
 from semibandits._util.versions import __version__, versions
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCode
 from semibandits.kernel import LANES
 from semibandits.oracle import Span, probed
 from semibandits.problem import Problem
-from semibandits.simulation.machine import cores, processor
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, choose, play_all

@@ -1,4 +1,4 @@
-"""Finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
+"""A store of finished blocks in a folder, so that a simulation that was killed goes on where it stopped."""
 
 import io
 import json
@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.files import make_folders, read_file, read_npy, remove_half_written, replace_file
-from semibandits._util.fingerprint.digest import Fingerprint, fingerprint
+from semibandits._util.fingerprint import Fingerprint, fingerprint
+from semibandits._util.fingerprint.former_names import SAME_NUMBERS, TODAY, Former
+from semibandits._util.marked_folder import MarkedFolder
 from semibandits._util.ownership import PACKAGE
 from semibandits._util.resources import memory
 from semibandits.errors import BadState, StoreFailed
@@ -52,11 +54,7 @@ class Store:
         description: str,
     ) -> None:
         self._folder = Path(folder)
-        made_of = fingerprint(experiment)
-        played = [fingerprint(policy) for policy in policies]
-        self._experiment = made_of.digest
-        self._policies = [policy.digest for policy in played]
-        self.unseen = tuple(dict.fromkeys(said for one in (made_of, *played) for said in one.unseen))
+        made_of = self._identify(experiment, policies, TODAY)
         note = {
             "experiment": made_of.digest,
             "description": description,
@@ -64,21 +62,21 @@ class Store:
             "unseen": list(self.unseen)[:MOST_PARTS],
             "parts": dict(list(made_of.parts.items())[:MOST_PARTS]),
         }
-        path = self._folder / NOTE
-        others: list[Path] = []
+        marked = MarkedFolder(self._folder, NOTE, MOST_NOTE)
+        path = marked.marker
+        others: list[str] = []
         try:
             make_folders(self._folder)
             remove_half_written(self._folder, is_stored)
-            # Files that another process is just writing begin with a dot.
-            others = [file for file in self._folder.iterdir() if not file.name.startswith(".")]
+            others = marked.listed()
             if not path.exists():
                 if others and not path.exists():
                     raise BadState(f"{folder} is not empty and holds no experiment: {self._way_out(others)}")
                 self._write(path, json.dumps(note, indent=1).encode())
-            found = json.loads(read_file(path, MOST_NOTE))
-            same = found["experiment"] == made_of.digest
+            found = marked.read_marker()
+            held = str(found["experiment"])
             known = [str(one) for one in found.get("unseen", [])]
-            author = found.get("written_by", f"an earlier version of {PACKAGE}")
+            author = str(found.get("written_by", f"an earlier version of {PACKAGE}"))
         except (BadState, StoreFailed):
             raise
         except OSError as error:
@@ -86,24 +84,35 @@ class Store:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadState(f"{path} is damaged ({error!s:.100}): {self._way_out(others)}") from error
         if author != note["written_by"]:
+            if author not in SAME_NUMBERS:
+                raise BadState(
+                    f"{folder} was written by {_named(author)}, this is {_named(note['written_by'])}: they may play "
+                    "differently. Play in another folder, or remove this one, and its runs are played again"
+                )
+            made_of = self._identify(experiment, policies, SAME_NUMBERS[author])
+        if held != made_of.digest:
+            what = f"{found.get('description')!s:.300}"
+            differs = f"; {_difference(found.get('parts'), made_of)}" if what == description[:300] else ""
             raise BadState(
-                f"{folder} was written by {_named(author)}, this is {_named(note['written_by'])}: they may play "
-                "differently. Play in another folder, or remove this one, and its runs are played again"
-            )
-        if not same:
-            held = f"{found.get('description')!s:.300}"
-            differs = f"; {_difference(found.get('parts'), made_of)}" if held == description[:300] else ""
-            raise BadState(
-                f"{folder} holds another experiment: {held}{differs}. Give another folder, or remove this one; what "
+                f"{folder} holds another experiment: {what}{differs}. Give another folder, or remove this one; what "
                 "has changed while it was played (a count, remembered answers) is as before in a new process"
             )
         unseen = list(dict.fromkeys([*known, *self.unseen]))[:MOST_PARTS]
         if unseen != known:
             self._write(path, json.dumps({**found, "unseen": unseen}, indent=1).encode())
 
-    def _way_out(self, files: list[Path]) -> str:
+    def _identify(self, experiment: tuple[object, ...], policies: Sequence[object], former: Former) -> Fingerprint:
+        """Takes the names of the experiment and of its policies; in a store of an earlier edition, those of then."""
+        made_of = fingerprint(experiment, former)
+        played = [fingerprint(policy, former) for policy in policies]
+        self._experiment = made_of.digest
+        self._policies = [policy.digest for policy in played]
+        self.unseen = tuple(dict.fromkeys(said for one in (made_of, *played) for said in one.unseen))
+        return made_of
+
+    def _way_out(self, files: list[str]) -> str:
         """What can be done where the note does not say what the folder holds."""
-        runs = files and all(is_stored(file.name) for file in files)
+        runs = files and all(map(is_stored, files))
         return f"remove {self._folder}, and its runs are played again" if runs else "give another folder"
 
     def load(self, policy: int, task: Task, runs: int) -> Iterator[tuple[int, Outcome]]:

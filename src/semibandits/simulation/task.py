@@ -1,4 +1,4 @@
-"""What is to be played, and what comes out: shared by both engines, and sent to workers."""
+"""Tasks and their outcomes: what all engines play, and workers are sent."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits.agent import IndexAgent, PolicyAgent, Scale, Uncovered, make_agent
+from semibandits.agent import Agent, Scale, Setting, Uncovered, make_agent
 from semibandits.problem import Problem
 from semibandits.simulation import comparator
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, Weights, total
@@ -31,16 +31,10 @@ class Task(NamedTuple):
     record: frozenset[Recorded]
     feedback: FeedbackKind = "semi"
 
-    def agent(self, run: int) -> IndexAgent | PolicyAgent:
-        return make_agent(
-            self.problem.feasible,
-            self.policy,
-            Scale.of(self.problem.bounds, self.problem.sense),
-            seed=self.seed,
-            run=run,
-            horizon=self.horizon,
-            uncovered=self.uncovered,
-        )
+    def agent(self, run: int) -> Agent:
+        scale = Scale.of(self.problem.bounds, self.problem.sense)
+        setting = Setting(self.problem.feasible, scale, self.seed, run, self.horizon, self.uncovered)
+        return make_agent(self.policy, setting)
 
     @property
     def reference(self) -> float:

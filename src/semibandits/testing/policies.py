@@ -199,16 +199,16 @@ def _told(policy: Policy, feasible: FeasibleSet, state: State, told: tuple[Any, 
 
 
 def _same_compiled(policy: base.CompiledPolicy, feasible: FeasibleSet, state: State, round: int, seed: int) -> None:
-    """Its text must do the same as machine code."""
-    text = policy.kernels(feasible)
-    assert text is not None
+    """Its kernel functions must do the same as machine code."""
+    kernels = policy.kernels(feasible)
+    assert kernels is not None
     results = []
     for patience in (np.inf, 0.0):
-        live = base.WarmPolicy(text, feasible, patience)
+        live = base.WarmPolicy(kernels, feasible, patience)
         items, note = live.choose(state, round, rng.key(seed, 0, round, rng.POLICY))
         x = np.full(1 if policy.feedback == "bandit" else items.size, 0.25)
         results.append((items, note, *live.learn(state, round, items, x, note, 1)))
-        agreed = None not in live._codes.values()  # where they do not agree, plain code goes on
+        agreed = not any(warm.refused for warm in live.warm)  # where they do not agree, plain code goes on
         demand(agreed, "the moves do not give the same bits in machine code, or cannot be compiled: see the log")
     same = all(np.array_equal(plain, machine) for plain, machine in zip(*results, strict=True))
     demand(same, "the moves do not give the same bits in machine code")

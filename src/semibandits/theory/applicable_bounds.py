@@ -1,4 +1,4 @@
-"""What is guaranteed for a problem, and what is unavoidable: every bound that applies to it."""
+"""Bounds of a problem: every one that applies to it, what is guaranteed and what is unavoidable."""
 
 import textwrap
 from collections.abc import Iterator
@@ -19,6 +19,10 @@ SHOWN = 3
 """How many horizons a printed table has."""
 WIDTH = 100
 """Of a printed sentence."""
+MARKS = {
+    "*": "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0",
+    "~": "~ holds in the limit of many rounds only",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,31 +106,18 @@ class Bounds(tuple[Bound, ...]):
     __repr__ = __str__
 
     def _lines(self) -> Iterator[str]:
-        last = slice(-SHOWN, None)
-        rows = [
-            (bound.title, bound.policy, bound.kind, [*map(_marked, bound.value[last], self._marks(bound)[last])])
-            for bound in self
-        ]
-        rows.append(("no policy loses more", "any", "upper", [f"{short(value)} " for value in self.trivial[last]]))
+        rows = table_rows(self, SHOWN)
         title, who = (max(len(row[column]) for row in rows) for column in (0, 1))
         yield f"{'bound':<{title}}  {'of':<{who}}  {'kind':<10}" + "".join(
-            f"  {f'n = {short(n)} ':>15}" for n in self.rounds[last]
+            f"  {f'n = {short(n)} ':>15}" for n in self.rounds[-SHOWN:]
         )
-        for name, policy, kind, values in rows:
+        for name, policy, kind, *values in rows:
             yield f"{name:<{title}}  {policy:<{who}}  {kind:<10}" + "".join(f"  {value:>15}" for value in values)
-        marks = {mark for *_, values in rows for value in values for mark in value[-1]}
-        if "*" in marks:
-            yield "* says nothing: an upper bound above what can be lost at all, or a lower bound of 0"
-        if "~" in marks:
-            yield "~ holds in the limit of many rounds only"
+        yield from meanings(rows)
         if self.rounds.size > SHOWN:
             yield f"the last {SHOWN} of {self.rounds.size} horizons"
         for note in self.notes:
             yield from textwrap.wrap(note, WIDTH)
-
-    @staticmethod
-    def _marks(bound: Bound) -> list[str]:
-        return ["*" if empty else "~" if bound.asymptotic else " " for empty in bound.vacuous]
 
 
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
@@ -192,8 +183,22 @@ def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
     )
 
 
-def _marked(value: float, mark: str) -> str:
-    return f"{short(value)}{mark}"
+def table_rows(found: Bounds, last: int | None = None) -> list[list[str]]:
+    """Title, policy, kind, and the value at each of the (last) horizons, with one of the marks or a space."""
+    some = slice(None if last is None else -last, None)
+    rows = [[bound.title, bound.policy, bound.kind, *_marked(bound)[some]] for bound in found]
+    return [*rows, ["no policy loses more", "any", "upper", *(f"{short(value)} " for value in found.trivial[some])]]
+
+
+def _marked(bound: Bound) -> list[str]:
+    marks = ["*" if vacuous else "~" if bound.asymptotic else " " for vacuous in bound.vacuous]
+    return [f"{short(value)}{mark}" for value, mark in zip(bound.value, marks, strict=True)]
+
+
+def meanings(rows: list[list[str]]) -> list[str]:
+    """Of the marks in a table of bounds."""
+    marks = {value[-1] for row in rows for value in row[3:]}
+    return [meaning for mark, meaning in MARKS.items() if mark in marks]
 
 
 def short(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What a bound may ask about a problem. What cannot be found out is None, and a bound that needs it is not offered."""
+"""The facts of a problem that bounds ask for; what cannot be found out is None, so that bounds are left out."""
 
 import contextlib
 from collections.abc import Callable

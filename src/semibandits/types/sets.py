@@ -1,4 +1,4 @@
-"""The contract of a feasible set, and what one can tell of its structure: as functions to compile, or as numbers."""
+"""The contract of a feasible set, and of what it can tell of its structure: as kernel functions, or as numbers."""
 
 import itertools
 import math
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.arrays import Arrays, Items, Weights
 from semibandits._util.effort import CALL, spend
+from semibandits._util.moved import renamed
 from semibandits._util.ownership import up_to_date
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 
@@ -18,8 +19,9 @@ NEVER, ALWAYS = -1, -2
 """What stands for the group of items that no solution contains, or every one."""
 
 
+@renamed(once="reads_once", ragged="variable_size")
 class Solver(NamedTuple):
-    """A set's oracle as text for the compiler: one run at a time, or a block of runs in lanes. Ties as in `argmax`.
+    """A set's oracle as a kernel function: one run at a time, or a block of runs in lanes. Ties as in `argmax`.
 
     One run: `function(weights, out, data, numbers, integers) -> size` writes the best solution's items, ascending, to
     out[:size]. `numbers` and `integers` are work space of the sizes given, zero at first and then as the last call
@@ -81,7 +83,7 @@ class Quotas(NamedTuple):
 
 
 class TradeOffs(NamedTuple):
-    """Two totals of a solution traded off against each other by dynamic programming, as text for the compiler.
+    """Two totals of a solution traded off against each other by dynamic programming, as kernel functions.
 
     Items have integer `weights` of any sign and `gains` >= 0. `fill(weights, gains, most, data, numbers, integers)`
     prepares the answers for every shortfall d from 0 to `most`; `take(d, out, weights, gains, most, data, numbers,

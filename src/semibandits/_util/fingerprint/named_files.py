@@ -1,4 +1,4 @@
-"""Files that are named somewhere: which there are, and what is in them."""
+"""Files that words in code name: which there are, and what is in them."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What counts of objects of various kinds."""
+"""Objects taken apart for the content hash: the names of their kinds, and what counts of them."""
 
 import copyreg
 import warnings
@@ -13,7 +13,10 @@ from semibandits._util.ownership import PACKAGE, is_users_function, root
 
 
 def kind_of(kind: type) -> str:
+    """The name of a class: of this package's, with its room alone, so that it may move from file to file."""
     module = "__main__" if kind.__module__ == "__mp_main__" else kind.__module__
+    if root(module) == PACKAGE:
+        module = ".".join(module.split(".")[:2])
     return f"{module}.{kind.__qualname__}"
 
 

@@ -1,0 +1,1 @@
+"""Experiment files: reading them, and building what they describe."""

@@ -1,4 +1,4 @@
-"""From the tables of an experiment file to a problem and policies."""
+"""Building problems and policies from the tables of an experiment file."""
 
 import hashlib
 import inspect

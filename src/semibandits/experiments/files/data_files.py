@@ -12,7 +12,7 @@ import numpy as np
 from semibandits._util.files import read_file, read_npy
 from semibandits._util.resources import memory
 from semibandits.errors import BadArgument, did_you_mean
-from semibandits.experiments.files.beside import beside
+from semibandits.experiments.files.relative_paths import path_inside
 
 MOST_BYTES = 2**30
 """Of a file of data."""
@@ -41,7 +41,7 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
     if kind != ".csv" and len(table) > 1:
         raise BadArgument(f"column and columns are for CSV files, got {name!r:.100}")
     try:
-        data = read_file(beside(folder, name), min(MOST_BYTES, memory() // GROWS[kind]))
+        data = read_file(path_inside(folder, name), min(MOST_BYTES, memory() // GROWS[kind]))
     except FileNotFoundError as error:
         raise BadArgument(f"{name} cannot be read: No such file in the folder {folder}") from error
     except OSError as error:

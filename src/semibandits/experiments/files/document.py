@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from semibandits import __version__, rng
 from semibandits._util.checks import check_choice
 from semibandits._util.files import read_file
-from semibandits.agent import Scale, Uncovered, check_feedback, make_agent
+from semibandits.agent import Scale, Setting, Uncovered, check_feedback, make_agent
 from semibandits.errors import BadExperiment, SemiBanditError, UncoveredItems, did_you_mean
 from semibandits.experiments.files import registry
 from semibandits.experiments.files.build import Assembler
@@ -326,12 +326,8 @@ def _check_policy(table: Located, policy: IndexPolicy | Policy, problem: Problem
     feasible = problem.feasible
     try:
         check_feedback(policy, arguments["feedback"])
-        agent = make_agent(
-            feasible,
-            policy,
-            Scale.of(problem.bounds, problem.sense),
-            **{name: arguments[name] for name in ("seed", "horizon", "uncovered")},
-        )
+        given = {name: arguments[name] for name in ("seed", "horizon", "uncovered")}
+        agent = make_agent(policy, Setting(feasible, Scale.of(problem.bounds, problem.sense), **given))
         agent.init_plan(min(2, arguments["horizon"]))
     except UncoveredItems as error:
         names = [feasible.labels[item] for item in error.items] if feasible.labels else None

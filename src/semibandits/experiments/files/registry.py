@@ -1,4 +1,4 @@
-"""Everything that has a name, and making it by its name: from experiment files and from the command line."""
+"""The registry: everything that has a name, made by its name, for experiment files and the command line."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""On which line of a TOML file everything is, which Python's own reader does not tell."""
+"""Line numbers of everything in a TOML file, which Python's own reader does not tell."""
 
 import re
 import tomllib

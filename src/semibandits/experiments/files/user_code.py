@@ -1,4 +1,4 @@
-"""The user's own functions and classes, named in an experiment file: this runs their code."""
+"""User code: functions and classes, named in an experiment file: this runs their code."""
 
 import hashlib
 import importlib
@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from semibandits._util.files import read_file
-from semibandits._util.fingerprint.digest import SOURCE
+from semibandits._util.fingerprint import SOURCE
 from semibandits.errors import BadArgument, did_you_mean
-from semibandits.experiments.files.beside import beside
+from semibandits.experiments.files.relative_paths import path_inside
 
 Allowed = Literal["none", "files", "modules"]
 """Whose code an experiment may name: nobody's; that of files beside it; that of installed modules, too."""
@@ -65,7 +65,7 @@ def no_sys_exit() -> Iterator[None]:
         raise BadArgument(f"the experiment's own code must not end the program: sys.exit({error.code!r})") from error
 
 
-def said(error: BaseException) -> str:
+def _exception_text(error: BaseException) -> str:
     """What an error of the user's code says of itself, where it can."""
     if isinstance(error, SystemExit):
         return f"sys.exit({error.code!r:.100})"
@@ -103,7 +103,7 @@ class OwnCode:
 
     def _run(self, file: str) -> ModuleType:
         try:
-            source = read_file(beside(self._folder, file), MOST_BYTES)
+            source = read_file(path_inside(self._folder, file), MOST_BYTES)
         except FileNotFoundError as error:
             raise BadArgument(f"{file} cannot be read: No such file in the folder {self._folder}") from error
         except OSError as error:
@@ -120,7 +120,7 @@ class OwnCode:
         except (Exception, SystemExit) as error:
             lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
             where = f"{file}, line {lines[-1]}" if lines else file
-            raise BadArgument(f"{where}: {said(error)}{self._hint(error)}") from error
+            raise BadArgument(f"{where}: {_exception_text(error)}{self._hint(error)}") from error
         import cloudpickle
 
         cloudpickle.register_pickle_by_value(module)  # workers need not have the file
@@ -146,4 +146,4 @@ def _import(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
-        raise BadArgument(f"the module {name!r:.100} cannot be imported: {said(error)}") from error
+        raise BadArgument(f"the module {name!r:.100} cannot be imported: {_exception_text(error)}") from error

@@ -9,8 +9,8 @@ from semibandits._util.html import Html, number, table
 from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, columns
 from semibandits.experiments.paper.published import HORIZON
 from semibandits.experiments.paper.runs import DRAWN, SIGMAS, Grid, Plays
-from semibandits.experiments.paper.style import COLOURS, dress, end_labels, mean_and_band, new_figure, plain_numbers
-from semibandits.plotting.regret import LOWER_COLOUR
+from semibandits.experiments.paper.style import dress, end_labels, mean_and_band, plain_numbers
+from semibandits.plotting.axes import COLOURS, LOWER_COLOUR, own_axes
 from semibandits.problems import grid_path, k_path
 from semibandits.theory import Bound, Bounds, bounds
 from semibandits.theory.kveton2015 import grid_path_bound, grid_path_gaps, theorem_5
@@ -164,7 +164,7 @@ def log_term_share(m: int, sigma: float) -> float:
 def draw(plays: Plays) -> "Axes":
     result = plays.cells[DRAWN]
     rounds, found = result.rounds, bounds(grid_path(*DRAWN), result.rounds)
-    ax = new_figure(8.4, 5.6)
+    ax = own_axes(8.4, 5.6)
     ax.set_xscale("log")
     ax.set_yscale("log")
     mean = mean_and_band(ax, rounds, result.regret[0], COLOURS[0])

@@ -1,4 +1,4 @@
-"""What the parts of a reproduction are made of."""
+"""Claims, drawings and tables: the parts of a reproduction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -14,7 +14,8 @@ from semibandits.experiments.paper.published import (
     compare,
 )
 from semibandits.experiments.paper.runs import GRIDS, SIGMAS, Plays, every_run
-from semibandits.experiments.paper.style import BARS, COLOURS, MARKERS, dress, new_figure
+from semibandits.experiments.paper.style import dress, line_with_bars
+from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,19 +169,12 @@ def claims_of(cells: list[Cell], runs: int) -> tuple[Claim, ...]:
 
 
 def draw(cells: list[Cell], runs: int) -> "Axes":
-    ax = new_figure(6.8, 4.6)
+    ax = own_axes(6.8, 4.6)
     for sigma, colour, marker in zip(SIGMAS, COLOURS, MARKERS, strict=False):
         ours = [cell for cell in cells if cell.sigma == sigma]
         items = [cell.n_items for cell in ours]
-        style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.4, "capsize": 3}
-        ax.errorbar(
-            items,
-            [cell.regret for cell in ours],
-            yerr=[BARS * cell.error for cell in ours],
-            label=f"σ = {sigma}",
-            zorder=3,
-            **style,
-        )
+        regret, errors = [cell.regret for cell in ours], [cell.error for cell in ours]
+        line_with_bars(ax, items, regret, errors, colour, marker, label=f"σ = {sigma}", zorder=3)
         published = ax.plot(items, PUBLISHED[sigma], "x", color="#222222", markersize=7, markeredgewidth=1.3, zorder=4)
     published[0].set_label("published")
     dress(ax, "number of items L", f"regret after {HORIZON:,} rounds", f"CombUCB1 on grids, {runs} runs each")
@@ -191,7 +185,7 @@ def draw(cells: list[Cell], runs: int) -> "Axes":
 
 
 def draw_differences(cells: list[Cell]) -> "Axes":
-    ax = new_figure(6.8, 3.4)
+    ax = own_axes(6.8, 3.4)
     allowed = cells[0].allowed / abs(cells[0].regret - cells[0].published) * abs(cells[0].difference)
     ax.axhspan(-allowed, allowed, color="#eeeeee", zorder=0)
     ax.axhline(0.0, color="#444444", linewidth=0.8, zorder=1)

@@ -1,4 +1,4 @@
-"""The front door: the paper's experiments and illustrations, played, drawn and checked."""
+"""The reproduction: the paper's experiments and illustrations, played, drawn and checked."""
 
 import datetime
 import os
@@ -74,7 +74,7 @@ def reproduce(
     from semibandits._util.checks import check_count
     from semibandits.experiments.paper import folder
     from semibandits.experiments.paper import runs as plays
-    from semibandits.plotting.sets import check_axes
+    from semibandits.plotting.axes import check_axes
     from semibandits.simulation.simulate import MOST_RUNS
 
     names = _check_parts(only)
@@ -99,12 +99,12 @@ def reproduce(
 def _judges() -> "Mapping[str, Callable[[Plays], Part]]":
     from semibandits.experiments.paper import (
         bounds,
+        constants,
         figure_1c,
         figures_1a_1b,
         section_6,
         section_7,
         section_9,
-        sharper_constants,
     )
 
     return {
@@ -113,7 +113,7 @@ def _judges() -> "Mapping[str, Callable[[Plays], Part]]":
         "fig1c": figure_1c.judge,
         "trends": section_7.judge,
         "kpath": section_6.judge,
-        "constants": sharper_constants.judge,
+        "constants": constants.judge,
         "bounds": bounds.judge,
         "thompson": section_9.judge,
     }

@@ -18,18 +18,9 @@ from semibandits.experiments.paper import fits
 from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, plus_minus
 from semibandits.experiments.paper.published import HORIZON, PUBLISHED, PUBLISHED_RUNS
 from semibandits.experiments.paper.runs import GRIDS, SIGMAS, Grid, Plays
-from semibandits.experiments.paper.style import (
-    BARS,
-    COLOURS,
-    MARKERS,
-    SEVEN,
-    dress,
-    end_labels,
-    new_figure,
-    panels,
-    plain_numbers,
-)
+from semibandits.experiments.paper.style import BARS, dress, end_labels, plain_numbers
 from semibandits.experiments.paper.tightness import predicted_factor
+from semibandits.plotting.axes import COLOURS, MARKERS, own_axes, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,7 +234,7 @@ def draw(points: Points, found: Trends) -> "Figure":
     for sigma, colour, marker in zip(SIGMAS, COLOURS, MARKERS, strict=False):
         _draw_line(left, found.in_items[sigma], (items(1), items(7)), colour)
         _draw_points(left, [items(m) for m in SIZES], [points[m, sigma] for m in SIZES], colour, marker)
-    for m, colour in zip(SIZES, SEVEN, strict=True):
+    for m, colour in zip(SIZES, COLOURS, strict=True):
         _draw_line(right, found.in_inverse[m], (1.0, 5.25), colour)
         _draw_points(right, [1.0 / sigma for sigma in SIGMAS], [points[m, sigma] for sigma in SIGMAS], colour, "o")
     dress(left, "number of items L", f"regret after {HORIZON:,} rounds", "against L")
@@ -254,18 +245,18 @@ def draw(points: Points, found: Trends) -> "Figure":
         left,
         [
             (found.in_items[sigma].at(items(7)).item(), f"σ = {sigma}", colour)
-            for sigma, colour in zip(SIGMAS, COLOURS, strict=True)
+            for sigma, colour in zip(SIGMAS, COLOURS, strict=False)
         ],
     )
     end_labels(
         right,
-        [(found.in_inverse[m].at(5.25).item(), f"m = {m}", colour) for m, colour in zip(SIZES, SEVEN, strict=True)],
+        [(found.in_inverse[m].at(5.25).item(), f"m = {m}", colour) for m, colour in zip(SIZES, COLOURS, strict=True)],
     )
     return figure
 
 
 def draw_law(points: Points) -> "Axes":
-    ax = new_figure(6.0, 4.2)
+    ax = own_axes(6.0, 4.2)
     units = [m * m / sigma for m, sigma in GRIDS]
     ends = np.array([0.8 * min(units), 1.25 * max(units)])
     ax.plot(ends, LAW * ends, color="#444444", linewidth=1.0, label=f"{LAW:.0f} m²/σ", zorder=2)

@@ -18,7 +18,8 @@ from semibandits.experiments.paper.bounds import on_grid
 from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, columns, plus_minus
 from semibandits.experiments.paper.published import HORIZON
 from semibandits.experiments.paper.runs import CHECKPOINTS, Grid, Plays, every_run
-from semibandits.experiments.paper.style import BARS, COLOURS, MARKERS, dress, mean_and_band, new_figure, plain_numbers
+from semibandits.experiments.paper.style import dress, line_with_bars, mean_and_band, plain_numbers
+from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 from semibandits.simulation.result import estimate
 
 if TYPE_CHECKING:
@@ -229,27 +230,15 @@ def claims_of(pairs: list[Pair], last: Decade, growing: fits.Powers) -> tuple[Cl
 
 
 def draw_items(pairs: list[Pair]) -> "Axes":
-    ax = new_figure(6.8, 4.6)
+    ax = own_axes(6.8, 4.6)
     for sigma, colour, marker in zip(dict.fromkeys(one.sigma for one in pairs), COLOURS, MARKERS, strict=False):
         ours = [one for one in pairs if one.sigma == sigma]
         items = [one.n_items for one in ours]
-        style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.4, "capsize": 3}
-        ax.errorbar(
-            items,
-            [one.ucb for one in ours],
-            yerr=[BARS * one.ucb_error for one in ours],
-            label=f"CombUCB1, σ = {sigma}",
-            **style,
-        )
-        ax.errorbar(
-            items,
-            [one.cts for one in ours],
-            yerr=[BARS * one.cts_error for one in ours],
-            markerfacecolor="white",
-            linestyle="dashed",
-            label=f"CTS, σ = {sigma}",
-            **style,
-        )
+        ucb, ucb_errors = [one.ucb for one in ours], [one.ucb_error for one in ours]
+        line_with_bars(ax, items, ucb, ucb_errors, colour, marker, label=f"CombUCB1, σ = {sigma}")
+        cts, cts_errors = [one.cts for one in ours], [one.cts_error for one in ours]
+        hollow: dict[str, Any] = {"markerfacecolor": "white", "linestyle": "dashed"}
+        line_with_bars(ax, items, cts, cts_errors, colour, marker, label=f"CTS, σ = {sigma}", **hollow)
     ax.set_yscale("log")
     plain_numbers(ax)
     dress(ax, "number of items L", f"regret after {HORIZON:,} rounds", "in the same worlds")
@@ -259,7 +248,7 @@ def draw_items(pairs: list[Pair]) -> "Axes":
 
 
 def draw_rounds(ucb: NDArray[np.float64], cts: NDArray[np.float64]) -> "Axes":
-    ax = new_figure(6.8, 4.2)
+    ax = own_axes(6.8, 4.2)
     for name, sample, colour, dashes in (("CombUCB1", ucb, COLOURS[0], "solid"), ("CTS", cts, COLOURS[1], "dashed")):
         mean_and_band(ax, CHECKPOINTS, sample, colour, linestyle=dashes, label=name)
     ax.set_xscale("log")

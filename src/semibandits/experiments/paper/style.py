@@ -1,34 +1,18 @@
-"""How the pictures of a reproduction look."""
+"""The style of the pictures of a reproduction."""
 
 from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from semibandits.plotting.axes import DARK, light_grid
+
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73")
-"""Of Okabe and Ito's; each goes with a marker, so that a picture also reads in grey."""
-MARKERS = ("o", "s", "D")
 BARS = 3.0
 """Bars and bands are so many standard errors to either side, in every picture."""
-SEVEN = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-
-
-def new_figure(width: float, height: float) -> "Axes":
-    """Axes on a figure that nobody else knows."""
-    return panels(width, height, 1)[1][0]
-
-
-def panels(width: float, height: float, count: int) -> "tuple[Figure, list[Axes]]":
-    """A figure with axes side by side."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
 def plain_numbers(ax: "Axes") -> "Axes":
@@ -53,6 +37,14 @@ def mean_and_band(
     return mean
 
 
+def line_with_bars(
+    ax: "Axes", x: Sequence[float], y: Sequence[float], errors: Sequence[float], colour: str, marker: str, **style: Any
+) -> None:
+    """Points with bars of ± 3 standard errors, joined by a line."""
+    bars = [BARS * error for error in errors]
+    ax.errorbar(x, y, yerr=bars, color=colour, marker=marker, markersize=5, linewidth=1.4, capsize=3, **style)
+
+
 def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float = 0.05) -> None:
     """Names of curves, (height, name, colour), written where they end; so far apart, as a share of the axes' height.
 
@@ -70,7 +62,7 @@ def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float 
             textcoords="axes fraction",
             arrowprops={"arrowstyle": "-", "color": colour, "relpos": (0.0, 0.5), "shrinkA": 2.0, "shrinkB": 1.0},
             fontsize="small",
-            color="#333333",
+            color=DARK,
             va="center",
         )
 
@@ -96,6 +88,5 @@ def dress(ax: "Axes", x: str, y: str, title: str) -> None:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title, loc="left", fontsize="medium")
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
+    light_grid(ax)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

@@ -20,7 +20,7 @@ import numpy as np
 from semibandits import rng
 from semibandits._util.checks import check_count
 from semibandits.errors import BadArgument
-from semibandits.plotting.sets import check_axes, new_axes
+from semibandits.plotting.axes import COLOURS, check_axes, light_grid, new_axes
 from semibandits.policies import CombUCB1
 from semibandits.problems import k_path
 from semibandits.simulation import simulate
@@ -269,8 +269,6 @@ def draw(result: Tightness, ax: "Axes | None" = None) -> "Axes":
     check_axes(ax)
     if not isinstance(result, Tightness):
         raise BadArgument(f"result must be a Tightness, got {result!r:.200}")
-    from semibandits.plotting.regret import COLOURS
-
     ax = new_axes(6.4, 5.0) if ax is None else ax
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -310,8 +308,7 @@ def draw(result: Tightness, ax: "Axes | None" = None) -> "Axes":
         loc="left",
         fontsize="medium",
     )
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
+    light_grid(ax)
     ax.legend(fontsize="small", frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     return ax
 

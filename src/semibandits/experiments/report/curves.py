@@ -1,4 +1,4 @@
-"""Regret over time, beside what is proved."""
+"""Curves of regret over time, beside what is proved."""
 
 import dataclasses
 import time
@@ -13,8 +13,9 @@ from semibandits._util.html import Html, Number, number, paragraph, several, tab
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.ranking import of_unit, short_names
+from semibandits.experiments.report.wording import of_unit
 from semibandits.oracle import solve
+from semibandits.plotting.axes import own_axes
 from semibandits.plotting.regret import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
@@ -33,17 +34,10 @@ LIMIT = (
 )
 
 
-def new_axes(height: float, width: float = WIDTH) -> "Axes":
-    """Of a figure that nobody else knows."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
-
-
 def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
     """The regret of every policy over the rounds, then with bounds where there are any."""
     result = point.result
-    ax = new_axes(3.4)
+    ax = own_axes(WIDTH, 3.4)
     _briefly_named(result).plot(ax=ax)
     _finish(ax, point)
     words = f"{result.kind.capitalize()} regret of {several_policies(point)} up to round {result.rounds[-1]:,}"
@@ -54,7 +48,7 @@ def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
 
 
 def _briefly_named(result: SimulationResult) -> SimulationResult:
-    return dataclasses.replace(result, policies=tuple(short_names(result)))
+    return dataclasses.replace(result, policies=tuple(result.short_names))
 
 
 def _how_it_bends(ax: "Axes") -> str:
@@ -67,7 +61,7 @@ def _how_it_bends(ax: "Axes") -> str:
 
 
 def several_policies(point: Point) -> str:
-    names = short_names(point.result)
+    names = point.result.short_names
     return names[0] if len(names) == 1 else f"{len(names)} policies"
 
 
@@ -125,7 +119,7 @@ def _with_bounds(point: Point, gallery: Gallery) -> Html:
         return paragraph(f"No bounds are drawn: {error}.", "note")
     if not any(curve.kind in ("upper", "lower") for curve in known.values()):
         return paragraph("No bounds are drawn: none that we know is about these policies on this problem.", "note")
-    ax = new_axes(3.4)
+    ax = own_axes(WIDTH, 3.4)
     drawn = _few(bounds, known)
     _briefly_named(result).plot(drawn, ax=ax)
     _finish(ax, point)
@@ -224,7 +218,7 @@ def _about(point: Point, bounds: Bounds, known: dict[str, Curve]) -> str:
     """What the table shows, and of whom nothing is proved."""
     shown = [bound for bound in bounds if _title(bound) in known]
     proved = {bound.policy for bound in shown if bound.kind == "upper"}
-    pairs = list(zip(short_names(point.result), names_in_bounds(point.result), strict=True))
+    pairs = list(zip(point.result.short_names, names_in_bounds(point.result), strict=True))
     others = several([name for name, called in pairs if called not in proved], 5)
     caption = f"What is proved about the regret after {point.result.rounds[-1]:,} rounds. "
     if proved:

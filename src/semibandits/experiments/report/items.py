@@ -1,4 +1,4 @@
-"""Which items were learned, and how well."""
+"""The items: estimates with intervals against the truth."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from semibandits import policies
 from semibandits._util.forks import cached_property
 from semibandits._util.html import Html, Number, details, number, paragraph, table
+from semibandits.agent import confidence_radii
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.curves import legend_below, new_axes
+from semibandits.experiments.report.curves import WIDTH, legend_below
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.ranking import in_unit, of_unit, ranking, short_names
-from semibandits.plotting.regret import COLOURS
-from semibandits.plotting.sets import CHOSEN, shortened
+from semibandits.experiments.report.wording import in_unit, of_unit
+from semibandits.plotting.axes import CHOSEN, COLOURS, DARK, light_grid, own_axes, shortened
 from semibandits.types import Items, Weights
 
 CONFIDENCE = 0.95
@@ -51,8 +51,7 @@ class Learned:
     def intervals(self) -> tuple[Weights, Weights]:
         """Of run 0: as `Learner.intervals`, Hoeffding's at all rounds at once."""
         lo, hi = self.point.problem.bounds
-        seen = np.maximum(self.counts[0], 1).astype(np.float64)
-        radius = (hi - lo) * np.sqrt(np.log(2.0 * seen * (seen + 1.0) / (1.0 - CONFIDENCE)) / (2.0 * seen))
+        radius = (hi - lo) * confidence_radii(self.counts[0], CONFIDENCE)
         middle = self.estimates[0]
         return np.clip(middle - radius, lo, hi), np.clip(middle + radius, lo, hi)
 
@@ -99,8 +98,8 @@ def items(point: Point, gallery: Gallery, found: dict[int, Items], *, pictures: 
             "simulate(..., record=['counts', 'sums']) keeps both."
         )
     optimum = _optimum(point)
-    names = short_names(result)
-    order = ranking(result)
+    names = result.short_names
+    order = result.ranking()
     if with_means and with_sums:
         body += _overview(point, order, optimum) + _how(point)
     for rank, policy in enumerate(order):
@@ -142,7 +141,7 @@ def label(point: Point, item: int) -> str:
 
 
 def _overview(point: Point, order: list[int], optimum: Items) -> Html:
-    rows, names = [], short_names(point.result)
+    rows, names = [], point.result.short_names
     others = np.setdiff1d(np.arange(point.problem.n_items), optimum)
     for policy in order:
         learned = Learned(point, policy)
@@ -195,7 +194,7 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, nam
     from matplotlib.lines import Line2D
 
     point = learned.point
-    ax = new_axes(1.1 + 0.19 * shown.size)
+    ax = own_axes(WIDTH, 1.1 + 0.19 * shown.size)
     rows = np.arange(shown.size)
     low, high = (edge[shown] for edge in learned.intervals)
     middle, inside = learned.estimates[0][shown], np.isin(shown, optimum)
@@ -205,7 +204,7 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, nam
         ax.plot(middle[seen], rows[seen], "o", color=colour, markerfacecolor=face, markersize=4.5, zorder=3)
     ax.plot(point.problem.means[shown], rows, "|", color="black", markersize=9, markeredgewidth=1.6, zorder=4)
     for row in rows[np.isnan(middle)]:
-        where: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small", "color": "#333333"}
+        where: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small", "color": DARK}
         ax.annotate("never seen", (point.problem.means[shown[row]], row), (6, 0), **where)
     ax.set_yticks(rows, [_middle_cut(label(point, item), 30) for item in shown], fontsize="small", parse_math=False)
     for text, is_optimal in zip(ax.get_yticklabels(), inside, strict=True):
@@ -213,10 +212,10 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, nam
     ax.set_ylim(shown.size - 0.4, -0.6)
     weight = "reward" if point.problem.sense == "max" else "cost"
     ax.set_xlabel(f"mean {weight} of an item{of_unit(point.unit)}", parse_math=False)
-    ax.grid(True, axis="x", color="#e4e4e4", linewidth=0.6)
+    light_grid(ax, axis="x")
+    ax.spines["left"].set_visible(False)
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     handles: list[Any] = [
         Line2D([], [], color=CHOSEN, marker="o", markersize=4.5, label="in the optimum"),
         Line2D([], [], color=OTHER, marker="o", markersize=4.5, markerfacecolor="white", label="another item"),

@@ -19,8 +19,7 @@ from semibandits._util.files import make_folders, replace_file
 from semibandits._util.forks import cached_property
 from semibandits._util.html import Html, escape
 from semibandits.errors import BadArgument
-from semibandits.plotting.regret import LOWER_COLOUR
-from semibandits.plotting.sets import check_axes
+from semibandits.plotting.axes import LOWER_COLOUR, check_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""What was played, how long it took, and what is needed to get it again."""
+"""The setup of a simulation: the game, its time, and what is needed to get it again."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from semibandits._util.html import Html, Number, details, escape, facts, number, paragraph, several, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.ranking import short_names, with_unit
+from semibandits.experiments.report.wording import with_unit
 
 REGRET = {
     "expected": "expected: the gaps of the chosen solutions, added up",
@@ -61,7 +61,7 @@ def _played(point: Point) -> Iterator[tuple[str, Any]]:
 
 def _began(point: Point) -> str:
     """Who did not begin as its parameters say."""
-    known, names = point.result.provenance.get("parameters", []), short_names(point.result)
+    known, names = point.result.provenance.get("parameters", []), point.result.short_names
     others = [
         name
         for name, whole, parameters in zip(names, point.result.policies, known, strict=False)
@@ -94,7 +94,7 @@ def timing(point: Point) -> Html:
         return paragraph("Not known: this result was made by a version that did not measure it.")
     rows = [
         [name, duration(taken), number(float(f"{1.0 / taken:.3g}")) if taken else Number("–")]
-        for name, taken in zip(short_names(point.result), seconds, strict=True)
+        for name, taken in zip(point.result.short_names, seconds, strict=True)
     ]
     caption = (
         "What one round of one run takes on one core: drawing the world, deciding and learning, without the time to "

@@ -1,4 +1,4 @@
-"""The solution that was found, against the best there is."""
+"""The solutions that were found, against the best there is."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.items import Learned, label, sees_items
 from semibandits.experiments.report.pictures import Gallery, Picture, figure
-from semibandits.experiments.report.ranking import of_unit, ranking, short_names, with_unit
+from semibandits.experiments.report.wording import of_unit, with_unit
 from semibandits.oracle import solve
 from semibandits.plotting.sets import draw, has_shape
 from semibandits.problem import Problem
@@ -98,7 +98,7 @@ def _table(point: Point, found: dict[int, Found]) -> Html:
     optimum = "the oracle's answer on the true means" if approximate else "the optimum"
     unit = of_unit(point.unit)
     columns = ["policy", f"expected {kind}{unit}", f"gap{unit}", "no gap in"]
-    rows, names = [], short_names(point.result)
+    rows, names = [], point.result.short_names
     for policy in _ranked(point, found):
         one = found[policy]
         value = problem.value(one.items)
@@ -126,7 +126,7 @@ def _table(point: Point, found: dict[int, Found]) -> Html:
 
 
 def _ranked(point: Point, found: dict[int, Found]) -> list[int]:
-    return [policy for policy in ranking(point.result) if policy in found]
+    return [policy for policy in point.result.ranking() if policy in found]
 
 
 def _true_value(problem: Problem) -> float | None:
@@ -141,7 +141,7 @@ def _true_value(problem: Problem) -> float | None:
 
 def _groups(point: Point, found: dict[int, Found]) -> list[tuple[str, Items]]:
     """The optimum, then every other solution that was found, and by whom."""
-    problem, names = point.problem, short_names(point.result)
+    problem, names = point.problem, point.result.short_names
     optimum = tuple(problem.optimum.tolist())
     finders: dict[tuple[int, ...], list[str]] = {optimum: []}
     for policy in _ranked(point, found):

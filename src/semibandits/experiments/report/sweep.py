@@ -1,4 +1,4 @@
-"""All points of a sweep together."""
+"""The overview of a sweep: all its points together."""
 
 import math
 import time
@@ -10,20 +10,10 @@ from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import least_gap
 from semibandits.experiments.report.pictures import Gallery, figure
-from semibandits.experiments.report.ranking import (
-    comparisons,
-    in_unit,
-    listed,
-    of_unit,
-    ranking,
-    short_names,
-    significant,
-    with_error,
-    with_unit,
-)
 from semibandits.experiments.report.setup import setting
 from semibandits.experiments.report.sweep_pictures import Line, draw, is_number
-from semibandits.plotting.regret import DASHES
+from semibandits.experiments.report.wording import in_unit, listed, of_unit, with_error, with_unit
+from semibandits.plotting.axes import DASHES
 
 MOST_LINES = 8
 """In one panel; more are drawn in one for each value of the other settings."""
@@ -69,9 +59,9 @@ def sentence(points: Sequence[Point]) -> str:
     wins: dict[str, int] = {}
     clear = 0
     for point in points:
-        best = ranking(point.result)[0]
+        best = point.result.ranking()[0]
         wins[names[best]] = wins.get(names[best], 0) + 1
-        clear += all(significant(one) for one in comparisons(point.result) if one.a == point.result.policies[best])
+        clear += all(one.significant for one in point.result.comparisons()[: len(point.result.policies) - 1])
     (first, count), *rest = sorted(wins.items(), key=lambda win: -win[1])
     often = {0: "none", len(points): "all"}
     said = f"{first} has the least mean regret in {often.get(count, count)} of them"
@@ -92,7 +82,7 @@ def _names(points: Sequence[Point]) -> list[str]:
     """A name for the policy at each place: its own, without the parameters where those change from point to point."""
     most = max(points, key=lambda point: len(point.result.policies))
     names = []
-    for place, short in enumerate(short_names(most.result)):
+    for place, short in enumerate(most.result.short_names):
         whole = {point.result.policies[place] for point in points if place < len(point.result.policies)}
         names.append(short if len(whole) == 1 else short.partition("(")[0])
     return [name if names.count(name) == 1 else f"{name} ({place + 1})" for place, name in enumerate(names)]
@@ -103,7 +93,7 @@ def _table(points: Sequence[Point]) -> Html:
     rows = []
     for point in points:
         means = [Number("")] * len(names)
-        best = ranking(point.result)[0]
+        best = point.result.ranking()[0]
         for place, row in enumerate(point.result.summary()):
             kind = Strong if place == best and len(names) > 1 else Number
             means[place] = kind(with_error(row.mean, row.error))

@@ -1,4 +1,4 @@
-"""Final regret against a setting, drawn."""
+"""Pictures of final regret against a setting."""
 
 import math
 from collections.abc import Sequence
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import WIDTH, legend_below, plain_numbers, regret_label
 from semibandits.experiments.report.setup import setting
-from semibandits.plotting.regret import COLOURS, DASHES
+from semibandits.plotting.axes import COLOURS, DASHES, MARKERS, as_label, light_grid
 from semibandits.simulation.result import SummaryRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKERS = "osD^vPX*"
 ACROSS = 3
 """Panels side by side."""
 MOST_TICKS = 8
@@ -95,8 +94,7 @@ def _draw_panel(ax: "Axes", lines: Sequence[Line], places: dict[str, int]) -> No
             linewidth=1.6,
             **_style(line.place, others.index(line.others) if len(others) > 1 else line.place),
         )
-    ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
+    light_grid(ax)
 
 
 def _style(policy: int, dashes: int) -> dict[str, Any]:
@@ -126,6 +124,4 @@ def _handles(lines: Sequence[Line], *, dashed: bool) -> list[Any]:
 
 
 def _plain(text: str) -> str:
-    text = text if len(text) <= 48 else f"{text[:45]}..."
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
+    return as_label(text if len(text) <= 48 else f"{text[:45]}...")

@@ -1,32 +1,27 @@
-"""A policy's two kernels, to choose and to learn, as text for the compiler: it serves the learner and the engine.
+"""A policy's two kernel functions, to choose and to learn, which serve the learner and the engine.
 
-The text is plain Python on NumPy arrays. It runs as it is at first, and as machine code once it has cost `PATIENCE`;
-whole simulations are compiled around it. Both give the same bits where nothing but arithmetic, the maths of
+They are plain Python on NumPy arrays. They run as they are at first, and as machine code later (`kernel.warm`); whole
+simulations are compiled around them. Both give the same bits where nothing but arithmetic, the maths of
 `semibandits.kernel` and the random numbers of `semibandits.draws` is used.
 """
 
-import copy
-import time
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.forks import ForkLock
-from semibandits._util.identity_cache import IdentityCache, RecentCache
-from semibandits._util.ownership import ours
+from semibandits._util.identity_cache import IdentityCache
+from semibandits._util.ownership import ours, up_to_date
 from semibandits.errors import InfeasibleSolution
 from semibandits.kernel import is_ours, placeholder
-from semibandits.kernel.warm import agreeing
+from semibandits.kernel.warm import Warm
 from semibandits.oracle import compiled_oracle, solve
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights
-
-PATIENCE = 0.5
-"""Seconds that a text may cost as plain Python, in this process, before it is compiled."""
 
 score_items = placeholder("score_items")
 """score_items(state, out, round, key, data) writes the scores of all items to `out`."""
@@ -37,7 +32,7 @@ oracle = placeholder("oracle")
 
 
 class PolicyKernels(NamedTuple):
-    """How a policy plays on one set, as text.
+    """How a policy plays on one set, as kernel functions.
 
     `choose(state, out, note, round, key, data, work) -> size` writes a solution's items, ascending, to out[:size].
     `learn(state, items, x, note, round, key, data, work)` changes the arrays of the state. Where the policy is given
@@ -59,7 +54,7 @@ class PolicyKernels(NamedTuple):
     """Whether `choose` calls `best_of`."""
 
 
-def best_by_text(weights: Any, out: Any, work: Any) -> Any:
+def best_by_kernel(weights: Any, out: Any, work: Any) -> Any:
     return oracle(weights, out, work[3], work[4], work[5])
 
 
@@ -80,7 +75,7 @@ def score_each(state: Any, out: Any, round: int, key: Any, data: Any) -> None:
 
 
 class Room(NamedTuple):
-    """What a text needs beside the state: made anew for every run, or kept by a learner."""
+    """What a kernel function needs beside the state: made anew for every run, or kept by a learner."""
 
     out: Items
     note: Weights
@@ -105,7 +100,7 @@ def bindings(kernels: PolicyKernels, solver: Solver | None, trusted: bool = True
     if kernels.score is not None:
         bound_to |= {score_items: score_each, score: kernels.score}
     if kernels.solves and solver is not None:
-        bound_to |= {best_of: best_by_text if trusted else best_of_users, oracle: solver.function}
+        bound_to |= {best_of: best_by_kernel if trusted else best_of_users, oracle: solver.function}
     return bound_to
 
 
@@ -141,22 +136,24 @@ def substituted(function: Any, bound_to: Mapping[Any, Any]) -> Any:
 class WarmPolicy:
     """A policy's kernels on one set: plain Python at first, machine code in the end."""
 
-    _spent: ClassVar[RecentCache[Any, float]] = RecentCache(1_000)
-    """Seconds, by text: of all policies together."""
-
     def __init__(self, kernels: PolicyKernels, feasible: FeasibleSet, patience: float | None = None) -> None:
-        self._patience = patience
         self.kernels = kernels
         self._set = weakref.ref(feasible)  # which keeps this, as long as it lives
         self._solver = compiled_oracle(feasible) if kernels.solves else None
-        texts = [kernels.choose, kernels.learn, *filter(None, (kernels.score, self._solver and self._solver.function))]
+        functions = [kernels.choose, kernels.learn]
+        functions += filter(None, (kernels.score, self._solver and self._solver.function))
         own_set = self._solver is not None and ours(feasible)
-        self._compilable = all(map(is_ours, texts)) and (own_set or not kernels.solves)
-        self._begin_anew()
+        compilable = all(map(is_ours, functions)) and (own_set or not kernels.solves)
+        bound_to = bindings(kernels, self._solver)
+        self._choosing = Warm(kernels.choose, bound_to, compilable=compilable, patience=patience)
+        self._learning = Warm(kernels.learn, bound_to, compilable=compilable, patience=patience)
+        self._scoring = Warm(score_each, {score: kernels.score}, compilable=is_ours(kernels.score), patience=patience)
+        """Of use where the oracle has no kernel function."""
+        plainly = {score_items: self._score_items, best_of: self._best_of}
+        self._plain_choose = substituted(kernels.choose, plainly)
+        self._plain_learn = substituted(kernels.learn, plainly)
         self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
-        self._plain = {text: substituted(text, self._plainly()) for text in (kernels.choose, kernels.learn)}
-        self._codes: dict[Any, Any] = {}
-        """Machine code, by text; None: it stays plain Python."""
+        self._begin_anew()
         self._lock = ForkLock(self._begin_anew)
 
     def _begin_anew(self) -> None:
@@ -164,24 +161,53 @@ class WarmPolicy:
         if feasible is not None:
             self._room = make_room(self.kernels, feasible, self._solver)
 
+    @property
+    def warm(self) -> tuple[Warm, ...]:
+        """Its kernel functions: to choose, to learn and, where the oracle has none, to score."""
+        return self._choosing, self._learning, self._scoring
+
     def choose(self, state: State, round: int, key: int) -> tuple[Items, Note]:
         with self._lock:  # the work space is shared
-            out, note, work = self._room
-            size = self._run(self.kernels.choose, state, out, note, round, key, self.kernels.data, work)
-            if not (isinstance(size, int | np.integer) and 0 <= size <= out.size):
-                name = getattr(self.kernels.choose, "__name__", "choose")
-                raise InfeasibleSolution(
-                    f"{name}() must return how many items it wrote, 0 to {out.size}, got {size!r:.100}"
-                )
-            kept = note if self.kernels.note == "all" else note[:size]
-            return out[:size].copy(), None if self.kernels.note == "none" else kept.copy()
+            _, items, note = self._choosing.run(
+                self._choose_plainly, self._choose_compiled, self._room, state, round, key
+            )
+            return items, note
+
+    def _choose_plainly(self, room: Room, state: State, round: int, key: int) -> tuple[State, Items, Note]:
+        with np.errstate(all="ignore"):
+            return self._chosen(self._plain_choose, room, state, round, key)
+
+    def _choose_compiled(self, code: Any, room: Room, state: State, round: int, key: int) -> tuple[State, Items, Note]:
+        return self._chosen(code, room, state, round, np.uint64(key))
+
+    def _chosen(self, choose: Any, room: Room, state: State, round: int, key: Any) -> tuple[State, Items, Note]:
+        out, note, work = room
+        size = choose(state, out, note, round, key, self.kernels.data, work)
+        if not (isinstance(size, int | np.integer) and 0 <= size <= out.size):
+            name = getattr(self.kernels.choose, "__name__", "choose")
+            raise InfeasibleSolution(
+                f"{name}() must return how many items it wrote, 0 to {out.size}, got {size!r:.100}"
+            )
+        kept = note if self.kernels.note == "all" else note[:size]
+        return state, out[:size].copy(), None if self.kernels.note == "none" else kept.copy()
 
     def learn(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
-        after = copied(state)
-        told = np.zeros(0) if note is None else np.array(note, dtype=np.float64)
+        noted = np.zeros(0) if note is None else np.asarray(note, dtype=np.float64)
         with self._lock:
-            own = (items.copy(), x.copy(), told)  # the text may write into what it is given
-            self._run(self.kernels.learn, after, *own, round, key, self.kernels.data, self._room.work)
+            return self._learning.run(
+                self._learn_plainly, self._learn_compiled, self._room, state, (items, x, noted), round, key
+            )
+
+    def _learn_plainly(self, room: Room, state: State, told: Arrays, round: int, key: int) -> State:
+        with np.errstate(all="ignore"):
+            return self._learned(self._plain_learn, room, state, told, round, key)
+
+    def _learn_compiled(self, code: Any, room: Room, state: State, told: Arrays, round: int, key: int) -> State:
+        return self._learned(code, room, state, told, round, np.uint64(key))
+
+    def _learned(self, learn: Any, room: Room, state: State, told: Arrays, round: int, key: Any) -> State:
+        after, (items, x, note) = copied(state), told
+        learn(after, items.copy(), x.copy(), note.copy(), round, key, self.kernels.data, room.work)
         return after
 
     def scores(self, state: State, round: int, key: int) -> Weights:
@@ -189,88 +215,26 @@ class WarmPolicy:
         with np.errstate(all="ignore"):
             return np.array(self.kernels.score(state, round, key, self._numbers, self.kernels.data), dtype=np.float64)
 
-    @property
-    def _limit(self) -> float:
-        return PATIENCE if self._patience is None else self._patience
+    def _score_items(self, state: State, out: Weights, round: int, key: int, data: Arrays) -> None:
+        """By NumPy; by machine code where the oracle has no kernel function, so that `choose` has none."""
+        out[:] = self._scoring.run(self._score_plainly, self._score_compiled, state, round, key, data)
 
-    def _run(self, text: Callable[..., Any], *arguments: Any) -> Any:
-        """The text; the last of its arguments are key, data and work."""
-        code = self._codes.get(text)
-        if code is not None:
-            return _called(code, arguments)
-        if not self._compilable or text in self._codes:
-            return self._run_plainly(text, arguments)
-        token = (text, self.kernels.score, None if self._solver is None else self._solver.function)
-        if self._spent.get(token, 0.0) >= self._limit:
-            return self._go_over(text, arguments)
-        began = time.perf_counter()
-        result = self._run_plainly(text, arguments)
-        self._spent[token] = self._spent.get(token, 0.0) + time.perf_counter() - began
-        return result
+    def _score_plainly(self, state: State, round: int, key: int, data: Arrays) -> Weights:
+        assert self.kernels.score is not None
+        scores: Weights = self.kernels.score(state, round, key, self._numbers, data)
+        return scores
 
-    def _run_plainly(self, text: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        with np.errstate(all="ignore"):
-            return self._plain[text](*arguments)
+    def _score_compiled(self, code: Any, state: State, round: int, key: int, data: Arrays) -> Weights:
+        out = np.empty(self._numbers.size)
+        code(state, out, round, np.uint64(key), data)
+        return out
 
-    def _go_over(self, text: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """To machine code, if it does the same; this once both are at work."""
-        *first, data, work = arguments
-        others = (*copy.deepcopy(first), data, copy.deepcopy(work))
-        result = self._run_plainly(text, arguments)
-
-        def same(code: Callable[..., Any]) -> bool:
-            return _called(code, others) == result and _equal(_told(arguments, result), _told(others, result))
-
-        self._codes[text] = agreeing(text, bindings(self.kernels, self._solver), same)
-        return result
-
-    def _plainly(self) -> dict[Any, Any]:
-        def scores_by_numpy(state: State, out: Weights, round: int, key: int, data: Arrays) -> None:
-            score_one = self.kernels.score
-            assert score_one is not None
-            code = self._codes.get(score_one)
-            if code is not None:
-                code(state, out, round, np.uint64(key), data)
-                return
-            began = time.perf_counter()
-            out[:] = score_one(state, round, key, self._numbers, data)
-            if score_one in self._codes or not is_ours(score_one):
-                return
-            spent = self._spent[score_one] = self._spent.get(score_one, 0.0) + time.perf_counter() - began
-            if spent > self._limit:  # the oracle has no text, then
-
-                def same(code: Callable[..., Any]) -> bool:
-                    other = np.empty_like(out)
-                    code(state, other, round, np.uint64(key), data)
-                    return np.array_equal(other, out, equal_nan=True)
-
-                self._codes[score_one] = agreeing(score_each, {score: score_one}, same)
-
-        def best_by_oracle(weights: Weights, out: Items, work: Any) -> int:
-            feasible = self._set()
-            assert feasible is not None
-            items = solve(feasible, weights)
-            out[: items.size] = items
-            return items.size
-
-        return {score_items: scores_by_numpy, best_of: best_by_oracle}
-
-
-def _called(code: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    *first, key, data, work = arguments
-    return code(*first, np.uint64(key), data, work)
-
-
-def _told(arguments: tuple[Any, ...], size: int | None) -> list[NDArray[Any]]:
-    """What a text has written: the state and, if it has chosen so many items, these and their notes."""
-    state, items, note = arguments[0], arguments[1], arguments[2]
-    if size is None:
-        return list(state)
-    return [*state, items[:size], note[:size] if note.size == items.size else note]
-
-
-def _equal(some: list[NDArray[Any]], others: list[NDArray[Any]]) -> bool:
-    return all(np.array_equal(one, other, equal_nan=True) for one, other in zip(some, others, strict=True))
+    def _best_of(self, weights: Weights, out: Items, work: Any) -> int:
+        feasible = self._set()
+        assert feasible is not None
+        items = solve(feasible, weights)
+        out[: items.size] = items
+        return items.size
 
 
 _LIVE: IdentityCache[IdentityCache[WarmPolicy]] = IdentityCache()
@@ -284,7 +248,7 @@ class CompiledPolicy(Policy):
 
     @abstractmethod
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels | None:
-        """How it plays on that set; None: not by text, but by `choose` and `learn` of its own."""
+        """How it plays on that set; None: not by kernels, but by `choose` and `learn` of its own."""
 
     def live(self, feasible: FeasibleSet) -> WarmPolicy:
         if feasible not in _LIVE:
@@ -303,3 +267,11 @@ class CompiledPolicy(Policy):
         self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
     ) -> State:
         return self.live(feasible).learn(state, round, items, weights, note, key)
+
+
+def warm_policy(policy: Policy, feasible: FeasibleSet) -> WarmPolicy | None:
+    """The policy's kernels on that set, if it plays by them and not by methods of its own."""
+    if not isinstance(policy, CompiledPolicy) or policy.kernels(feasible) is None:
+        return None
+    by_kernels = all(up_to_date(policy, "kernels", method) for method in ("choose", "learn"))
+    return policy.live(feasible) if by_kernels else None

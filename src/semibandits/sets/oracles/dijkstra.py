@@ -3,7 +3,7 @@
 Each end has a heap with four children to a node, in which costs can be lowered (Johnson 1975).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,15 @@ from semibandits.types import Arrays, Solver
 
 FAR = 1e300
 """The distance of a node that was not reached."""
+
+
+class Heaps(NamedTuple):
+    """Nodes to be looked at, the nearest first: those reached from the source, and from `nodes` on the others."""
+
+    cost: Any
+    node: Any
+    place: Any
+    """By node: where in its heap it is."""
 
 
 def solver(network: Network) -> Solver:
@@ -32,121 +41,118 @@ def solver(network: Network) -> Solver:
 def shortest_path(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
     """Goes on at the end that has come less far, until no way between the two can be shorter than the best one met.
 
-    The source is node 0, the target the last one. `numbers` holds distances, then the costs in the two heaps.
-    `integers` holds the node before, the item between, the two heaps, and the place of each node in its heap.
+    The source is node 0, the target the last one.
     """
     first, arcs = data
     twice = len(first) - 1
     nodes = twice // 2
-    heap_back = twice + nodes
+    distance = numbers[:twice]
+    node_before = integers[:twice]
+    item_before = integers[twice : 2 * twice]
+    heaps = Heaps(numbers[twice : 2 * twice], integers[2 * twice : 3 * twice], integers[3 * twice : 4 * twice])
     for node in range(twice):
-        numbers[node] = FAR
-    numbers[0] = numbers[twice] = 0.0
-    numbers[twice - 1] = numbers[heap_back] = 0.0
-    integers[2 * twice] = 0
-    integers[2 * twice + nodes] = twice - 1
+        distance[node] = FAR
+    distance[0] = distance[twice - 1] = 0.0
+    heaps.cost[0] = heaps.cost[nodes] = 0.0
+    heaps.node[0] = 0
+    heaps.node[nodes] = twice - 1
     forth = 1
     back = 1
     best = FAR
     middle = 0
-    while forth > 0 and back > 0 and numbers[twice] + numbers[heap_back] < best:
-        if numbers[twice] <= numbers[heap_back]:
-            heap = twice
+    while forth > 0 and back > 0 and heaps.cost[0] + heaps.cost[nodes] < best:
+        if heaps.cost[0] <= heaps.cost[nodes]:
+            heap = 0
             across = nodes
             forth -= 1
             size = forth
         else:
-            heap = heap_back
+            heap = nodes
             across = -nodes
             back -= 1
             size = back
-        node = integers[twice + heap]
-        here = numbers[heap]
-        _drop_first(numbers, integers, twice, heap, size)
+        node = heaps.node[heap]
+        here = heaps.cost[heap]
+        drop_first(heaps, heap, size)
         for arc in range(first[node], first[node + 1]):
             other = arcs[2 * arc]
             there = here - weights[arcs[2 * arc + 1]]
-            known = numbers[other]
+            known = distance[other]
             if there < known:
-                numbers[other] = there
-                integers[other] = node
-                integers[twice + other] = arcs[2 * arc + 1]
+                distance[other] = there
+                node_before[other] = node
+                item_before[other] = arcs[2 * arc + 1]
                 if known == FAR:
                     place = size
                     size += 1
                 else:
-                    place = integers[3 * twice + other]
-                _move_up(numbers, integers, twice, heap, place, there, other)
-                whole = there + numbers[other + across]
+                    place = heaps.place[other]
+                move_up(heaps, heap, place, there, other)
+                whole = there + distance[other + across]
                 if whole < best:
                     best = whole
                     middle = other
-        if heap == twice:
+        if heap == 0:
             forth = size
         else:
             back = size
-    return _join(out, middle % nodes, nodes, integers)
+    return join(out, middle % nodes, nodes, node_before, item_before)
 
 
-def _move_up(numbers: Any, integers: Any, twice: int, heap: int, place: int, cost: float, node: int) -> None:
+def put(heaps: Heaps, heap: int, place: int, cost: float, node: int) -> None:
+    heaps.cost[heap + place] = cost
+    heaps.node[heap + place] = node
+    heaps.place[node] = place
+
+
+def move_up(heaps: Heaps, heap: int, place: int, cost: float, node: int) -> None:
     """Puts a node into the heap, from this place up."""
     while place > 0:
         above = (place - 1) // 4
-        other = numbers[heap + above]
+        other = heaps.cost[heap + above]
         if cost >= other:
             break
-        moved = integers[twice + heap + above]
-        numbers[heap + place] = other
-        integers[twice + heap + place] = moved
-        integers[3 * twice + moved] = place
+        put(heaps, heap, place, other, heaps.node[heap + above])
         place = above
-    numbers[heap + place] = cost
-    integers[twice + heap + place] = node
-    integers[3 * twice + node] = place
+    put(heaps, heap, place, cost, node)
 
 
-def _drop_first(numbers: Any, integers: Any, twice: int, heap: int, size: int) -> None:
+def drop_first(heaps: Heaps, heap: int, size: int) -> None:
     """Takes the first node out of the heap, which then holds `size`: the last one sinks down from its place."""
-    cost = numbers[heap + size]
-    node = integers[twice + heap + size]
+    cost = heaps.cost[heap + size]
+    node = heaps.node[heap + size]
     place = 0
     below = 1
     while below < size:
         least = below
-        other = numbers[heap + below]
+        other = heaps.cost[heap + below]
         for child in range(below + 1, min(below + 4, size)):
-            if numbers[heap + child] < other:
-                other = numbers[heap + child]
+            if heaps.cost[heap + child] < other:
+                other = heaps.cost[heap + child]
                 least = child
         if cost <= other:
             break
-        moved = integers[twice + heap + least]
-        numbers[heap + place] = other
-        integers[twice + heap + place] = moved
-        integers[3 * twice + moved] = place
+        put(heaps, heap, place, other, heaps.node[heap + least])
         place = least
         below = 4 * place + 1
-    numbers[heap + place] = cost
-    integers[twice + heap + place] = node
-    integers[3 * twice + node] = place
+    put(heaps, heap, place, cost, node)
 
 
-def _join(out: Any, middle: int, nodes: int, integers: Any) -> int:
+def join(out: Any, middle: int, nodes: int, node_before: Any, item_before: Any) -> int:
     """The way from the source to the middle and on to the target.
 
     It comes by no node twice: that node would have been a middle before, and no worse, so that this one were none.
     """
-    twice = 2 * nodes
     size = 0
     node = middle
     while node != 0:
-        out[size] = integers[twice + node]
+        out[size] = item_before[node]
         size += 1
-        node = integers[node]
+        node = node_before[node]
     node = nodes + middle
-    while node != twice - 1:
-        out[size] = integers[twice + node]
+    while node != 2 * nodes - 1:
+        out[size] = item_before[node]
         size += 1
-        node = integers[node]
+        node = node_before[node]
     sort_items(out, size)
     return size

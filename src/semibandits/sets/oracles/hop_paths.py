@@ -9,6 +9,8 @@ from semibandits.sets.oracles.sorting import sort_items
 from semibandits.types import Arrays, Solver
 
 FAR = 1e300
+NODE, ITEM, FROM, WIDTH = range(4)
+"""Of an entry: the node, the item by which it was reached, and the entry that it was reached from."""
 
 
 def solver(network: Network, max_hops: int) -> Solver:
@@ -24,7 +26,7 @@ def solver(network: Network, max_hops: int) -> Solver:
         shortest_path_within,
         (first.astype(np.int64), np.array(arcs, dtype=np.int64), away),
         numbers=nodes + entries,
-        integers=nodes + 3 * entries,
+        integers=nodes + WIDTH * entries,
         own_work=False,
     )
 
@@ -32,18 +34,21 @@ def solver(network: Network, max_hops: int) -> Solver:
 def shortest_path_within(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
     """Pass by pass, one hop more in each, from the nodes to which the last pass has found a shorter way.
 
-    Each pass makes an entry for each such node: (node, item by which it was reached, entry it was reached from). Only
-    what is shorter counts, so that no walk along the entries comes by a node twice. `numbers` holds the distances of
-    the nodes, then of the entries; `integers` the latest entry of each node, then the entries.
+    Each pass makes an entry for each such node. Only what is shorter counts, so that no walk along the entries comes by
+    a node twice.
     """
     first, arcs, away = data
     nodes = len(first) - 1
     target = nodes - 1
+    distance = numbers[:nodes]
+    distance_at = numbers[nodes:]
+    latest = integers[:nodes]
+    entries = integers[nodes:]
     for node in range(nodes):
-        numbers[node] = FAR
-        integers[node] = -1
-    numbers[0] = numbers[nodes] = 0.0
-    integers[nodes] = 0
+        distance[node] = FAR
+        latest[node] = -1
+    distance[0] = distance_at[0] = 0.0
+    entries[NODE] = 0
     left = away[nodes]
     begin = 0
     end = 1
@@ -51,29 +56,28 @@ def shortest_path_within(weights: Any, out: Any, data: Arrays, numbers: Any, int
     while begin < end and left > 0:
         left -= 1
         for entry in range(begin, end):
-            here = numbers[nodes + entry]
-            node = integers[nodes + 3 * entry]
+            here = distance_at[entry]
+            node = entries[WIDTH * entry + NODE]
             for arc in range(first[node], first[node + 1]):
                 other = arcs[2 * arc]
                 there = here - weights[arcs[2 * arc + 1]]
-                if there < numbers[other] and there < numbers[target] and away[other] <= left:
-                    numbers[other] = there
-                    latest = integers[other]
-                    if latest < end:
-                        latest = size
+                if there < distance[other] and there < distance[target] and away[other] <= left:
+                    distance[other] = there
+                    if latest[other] < end:
+                        latest[other] = size
+                        entries[WIDTH * size + NODE] = other
                         size += 1
-                        integers[other] = latest
-                        integers[nodes + 3 * latest] = other
-                    numbers[nodes + latest] = there
-                    integers[nodes + 3 * latest + 1] = arcs[2 * arc + 1]
-                    integers[nodes + 3 * latest + 2] = entry
+                    reached = latest[other]
+                    distance_at[reached] = there
+                    entries[WIDTH * reached + ITEM] = arcs[2 * arc + 1]
+                    entries[WIDTH * reached + FROM] = entry
         begin = end
         end = size
     count = 0
-    entry = integers[target]
+    entry = latest[target]
     while entry > 0:
-        out[count] = integers[nodes + 3 * entry + 1]
+        out[count] = entries[WIDTH * entry + ITEM]
         count += 1
-        entry = integers[nodes + 3 * entry + 2]
+        entry = entries[WIDTH * entry + FROM]
     sort_items(out, count)
     return count

@@ -1,4 +1,4 @@
-"""What the oracles for blocks of runs share."""
+"""Oracles for blocks of runs: answers in ascending order, and a trial of any oracle."""
 
 from typing import Any
 

@@ -6,18 +6,16 @@ import numpy as np
 
 from semibandits.kernel import LANES, lane_loops, score_of
 from semibandits.sets.oracles.lanes import ascending
+from semibandits.sets.oracles.paths import Plan, in_order, listed
 from semibandits.types import Arrays, Items, Solver
 
 
-def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -> Solver:
+def solver(plan: Plan, target: int, others: Items, n_items: int, max_size: int) -> Solver:
     """From the plan of the backward pass. Nodes are numbered in its order, so the source is last; then the target."""
-    number = {node: i for i, (node, _, _) in enumerate(plan)}
-    number[target] = len(plan)
-    arcs = [arc for _, first, rest in plan for arc in (first, *rest)]
-    first = np.cumsum([0] + [1 + len(rest) for _, _, rest in plan], dtype=np.uint32)
+    arc_items, arc_heads, ends = listed(plan, target)
     # At the target a last arc leads from itself to itself, with no item: shorter paths wait there for the longest.
-    items = np.array([item for item, _ in arcs] + [n_items], dtype=np.uint32)
-    heads = np.array([number[head] for _, head in arcs] + [len(plan)], dtype=np.uint32)
+    items = np.array([*arc_items, n_items], dtype=np.uint32)
+    heads = np.array([*arc_heads, len(plan)], dtype=np.uint32)
     nodes = len(plan) + 1
     ascending_already = in_order(plan, target)
     lengths = {target: {0}}
@@ -29,28 +27,24 @@ def solver(plan: Any, target: int, others: Items, n_items: int, max_size: int) -
 
     def make_work(lanes: int) -> Arrays:
         arc = np.zeros((nodes, lanes), dtype=np.uint32)
-        arc[-1] = len(arcs)
+        arc[-1] = len(arc_items)
         words = 0 if ascending_already else (n_items + 64) // 64
         return np.zeros((nodes, lanes)), arc, np.zeros(lanes, dtype=np.uint32), np.zeros(words, dtype=np.uint64)
 
     return Solver(
         _best_paths if ascending_already else _solve,
-        (first, items, heads, others.astype(np.uint32)),
+        (np.array([0, *ends], dtype=np.uint32), items, heads, others.astype(np.uint32)),
         make_work,
         reads_once=True,
         variable_size=variable_size,
     )
 
 
-def in_order(plan: Any, target: int) -> bool:
-    """Whether items ascend along every path."""
-    least_out = {node: first[0] for node, first, _ in plan}
-    return all(head == target or item < least_out[head] for _, first, rest in plan for item, head in (first, *rest))
-
-
 def _solve(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
     _best_paths(view, data, work, chosen, faults)
-    ascending(chosen, data[1][-1], work[3])
+    _, items, _, _ = data
+    _, _, _, words = work
+    ascending(chosen, items[-1], words)
 
 
 @lane_loops

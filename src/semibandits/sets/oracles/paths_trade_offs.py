@@ -14,7 +14,8 @@ from semibandits.types import Arrays, TradeOffs
 
 def trade_offs(data: Arrays) -> TradeOffs:
     """Of the graph that the oracle for one run knows: (items, heads, ends)."""
-    nodes = data[2].size + 1
+    _, _, ends = data
+    nodes = ends.size + 1
     return TradeOffs(_fill, _take, data, numbers=(0, nodes), integers=(nodes, 0))
 
 

@@ -1,4 +1,4 @@
-"""The k largest of a list of items, one run at a time: the text that `TopK` and `PartitionMatroid` share.
+"""The k largest of a list of items, one run at a time, as `TopK` and `PartitionMatroid` need them.
 
 A pivot that is a little below the k-th largest weight of the last call leaves few items to select from: one pass over
 the weights, O(n_items), and no more of them in memory than are left. Where it leaves too few, all are selected from.
@@ -18,6 +18,8 @@ LEAST_POSITIVE = 5e-324
 FEW, SMALL = 8, 128
 """So few items of so small a group are chosen by insertion, which is the quicker there, by measurement."""
 SAMPLE = 256
+K, RESERVE, BASES, FIXED = range(4)
+"""Constants: k, how many more to look at, whether just k are wanted; from there on the items that are chosen anyhow."""
 
 
 def reserve(k: int) -> int:
@@ -27,24 +29,25 @@ def reserve(k: int) -> int:
 
 def solver(free: Items, fixed: Items, k: int, bases: bool) -> Solver:
     """Of the fixed items and the k largest free ones or, if not `bases`, at most k of positive weight."""
-    facts = np.array([k, reserve(k), bases, *fixed], dtype=np.int64)
-    return Solver(_top_k, (free, facts), numbers=1 + free.size, integers=free.size, variable_size=not bases)
+    constants = np.array([k, reserve(k), bases, *fixed], dtype=np.int64)
+    return Solver(_top_k, (free, constants), numbers=1 + free.size, integers=free.size, variable_size=not bases)
 
 
 def _top_k(weights: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
-    """Facts are k, how many more to look at, whether just k are wanted, and the fixed items."""
-    free, facts = data
-    floor = LOWEST if facts[2] == 1 else LEAST_POSITIVE
-    count = choose(weights, free, 0, len(free), facts[0], facts[1], floor, 0, 1, numbers, integers)
-    size = count + len(facts) - 3
+    """Merges those that are chosen with the fixed ones."""
+    free, constants = data
+    k, spare = constants[K], constants[RESERVE]
+    floor = LOWEST if constants[BASES] == 1 else LEAST_POSITIVE
+    count = choose(weights, free, 0, len(free), k, spare, floor, 0, 1, numbers, integers)
+    size = count + len(constants) - FIXED
     i = 0
-    j = 3
+    j = FIXED
     for place in range(size):
-        if j == len(facts) or (i < count and integers[i] < facts[j]):
+        if j == len(constants) or (i < count and integers[i] < constants[j]):
             out[place] = integers[i]
             i += 1
         else:
-            out[place] = facts[j]
+            out[place] = constants[j]
             j += 1
     return size
 

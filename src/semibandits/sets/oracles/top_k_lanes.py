@@ -38,8 +38,10 @@ def solver(lift: Weights, k: int) -> Solver:
 
 
 def _by_insertion(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
-    _insert(view, data[0], work[0], work[1], chosen, faults)
-    ascending(chosen, np.uint32(data[0].size), work[2])
+    (lift,) = data
+    largest, new, words = work
+    _insert(view, lift, largest, new, chosen, faults)
+    ascending(chosen, np.uint32(lift.size), words)
 
 
 @lane_loops
@@ -72,8 +74,9 @@ def _insert(view: Any, lift: Any, largest: Any, new: Any, chosen: Any, faults: A
 
 
 def _by_threshold(view: Any, data: Arrays, work: Arrays, chosen: Any, faults: Any) -> None:
+    (lift,) = data
     scores, marks, pivot, slack, items, values, sorted_values = work
-    _mark(view, data[0], scores, marks, pivot, faults)
+    _mark(view, lift, scores, marks, pivot, faults)
     for lane in range(LANES):
         if faults[lane] == 0.0:
             _pick(lane, scores, marks, pivot, slack, items, values, sorted_values, chosen)

@@ -17,6 +17,8 @@ from semibandits.types import Arrays, Items, TradeOffs
 
 BITS = 32
 """Of a word that are used."""
+K, FIXED = range(2)
+"""Constants: how many free items are taken; from there on the items that are taken anyhow."""
 
 
 def trade_offs(free: Items, fixed: Items, k: int) -> TradeOffs:
@@ -34,8 +36,8 @@ def trade_offs(free: Items, fixed: Items, k: int) -> TradeOffs:
 
 def _fill(weights: Any, gains: Any, most: int, data: Arrays, numbers: Any, integers: Any) -> None:
     """`integers`: how many items are in the table, how many of them to take, how many always; these items; the bits."""
-    free, facts = data
-    k = facts[0]
+    free, constants = data
+    k = constants[K]
     n = len(free)
     count = 0
     always = 0
@@ -119,13 +121,13 @@ def _threshold(weights: Any, count: int, rest: int, integers: Any) -> Any:
 
 
 def _take(d: int, out: Any, weights: Any, gains: Any, most: int, data: Arrays, numbers: Any, integers: Any) -> int:
-    free, facts = data
+    free, constants = data
     n = len(free)
     count = integers[0]
     rest = integers[1]
     size = 0
-    for i in range(1, len(facts)):
-        out[size] = facts[i]
+    for i in range(FIXED, len(constants)):
+        out[size] = constants[i]
         size += 1
     for i in range(integers[2]):
         out[size] = integers[3 + n + i]

@@ -1,71 +1,198 @@
-"""What both compiled engines are made of."""
+"""The base of the compiled engines: a task compiled, compared with the plain loop, and played in chunks of rounds."""
 
+import contextlib
 import hashlib
 import time
 import weakref
-from collections.abc import Callable
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits import rng
+from semibandits._util.ownership import ours
 from semibandits.agent import Agent
-from semibandits.kernel import foreign, is_ours, outsized
-from semibandits.kernel.own_entries import reads_own_entries
-from semibandits.kernel.watching import outgrows
-from semibandits.simulation.engines import lanes as text
-from semibandits.simulation.engines import plain as loop
-from semibandits.simulation.task import Outcome, Task
-from semibandits.types import FeasibleSet, Solver, up_to_date
+from semibandits.kernel.interrupts import held_back
+from semibandits.simulation.engines import plain
+from semibandits.simulation.engines.bindings import LoopBindings
+from semibandits.simulation.engines.compilable import NotCompilable, not_compiled, plain_failed
+from semibandits.simulation.engines.constants import Constants
+from semibandits.simulation.engines.lanes import TRACED_FROM
+from semibandits.simulation.engines.watch import Culprits, Fault, Watch
+from semibandits.simulation.task import Outcome, Task, Tick
+from semibandits.types import Solver
 
-INDEX = np.uint32
 FIRST_CHUNK = 16
 CHUNK_SECONDS = 0.02
 """How long the machine code runs before it comes up for air: to stop at Ctrl-C, to show progress."""
 TRACE_CELLS = 1 << 22
-NONE = np.empty(0, dtype=np.int64)
 MOST_KNOWN = 1_000
 MOST_CELLS = 10**7
 """Of rounds times items, that are compared on large sets."""
-TABLE_TYPES = (np.float64, np.int64, np.uint64, np.bool_)
+STREAMS = (rng.WORLD, rng.POLICY, rng.FEEDBACK)
 
 
-class NotCompilable(Exception):
-    """Why something cannot be compiled."""
+class LoopArguments(NamedTuple):
+    """What a compiled loop is called with, after the first and the last round."""
+
+    block: Any
+    """What runs carry from round to round: `lanes.Block` or `single.Run`."""
+    policy: Any
+    """The parameters of an index policy, or the state of another, which changes."""
+    constants: Constants
+    tables: tuple[Any, ...]
+    data: Any
+    work: Any
 
 
-def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The functions that draw a weight and, where the means drift, say the mean of one."""
-    environment = task.problem.environment
-    draw = form(environment, "drawing", "weights")
-    if draw is None:
-        raise NotCompilable(f"{environment!r} draws its weights in Python")
-    if not isinstance(environment.tables, tuple | list):
-        raise NotCompilable(
-            f"{environment!r} has tables that are no tuple of arrays, but {type(environment.tables).__name__}"
-        )
-    for table in environment.tables:
-        kind = table.dtype if isinstance(table, np.ndarray) else type(table).__name__
-        if kind not in TABLE_TYPES:
-            raise NotCompilable(f"{environment!r} has a table of {kind}, not an array of float64 or int64")
-    mean = getattr(environment, "mean", None) if task.drifts else draw  # which is not called then
-    if mean is None:
-        raise NotCompilable(f"{environment!r} has no mean(round, item, tables) for the compiler")
-    if why := foreign(draw) or foreign(mean):
-        raise NotCompilable(why)
-    last, item = task.horizon, task.problem.n_items - 1
-    check_word(draw, task, last, 0, item, environment.tables)
-    if task.drifts:
-        check_word(mean, task, last, item, environment.tables)
-    return draw, mean
+class CompiledEngine(ABC):
+    """A task made ready for machine code. Raises `NotCompilable` where part of it is plain Python."""
 
+    lanes: int
+    """How many runs are played side by side."""
+    bindings: LoopBindings
+    checked: frozenset[Callable[..., Any]]
+    """Users' functions, in which every index is checked."""
+    compared: ClassVar["Compared"]
+    _code: Any
+    """The loop as machine code, compiled when it is first called."""
 
-def check_oracle(solver: Solver | None, feasible: FeasibleSet) -> Solver:
-    if solver is None:
-        raise NotCompilable(f"{feasible!r} has no oracle for the compiler")
-    if why := outsized(solver.function):
-        raise NotCompilable(why)
-    return solver
+    def __init__(
+        self,
+        task: Task,
+        agent: Agent,
+        solver: Solver | None,
+        world: tuple[Callable[..., Any], Callable[..., Any]],
+        *,
+        parameters: Any,
+        choose: Callable[..., Any] | None = None,
+        lanes: int = 1,
+    ) -> None:
+        """`agent` is of no other use afterwards; `parameters` are what the policy's functions are given."""
+        problem = task.problem
+        draw, mean = world
+        self._task, self._solver, self._parameters, self.lanes = task, solver, parameters, lanes
+        self._constants = Constants.of(task, agent)
+        self._tables = tuple(problem.environment.tables)
+        self._watch = Watch(problem.feasible)
+        self._culprits = Culprits.of(task.policy, problem, solver and solver.function, draw, mean, choose)
+        self._own_policy, self._own_set = ours(task.policy), ours(problem.feasible)
+        self._own_world = ours(problem.environment)
+        self._shared_bindings: dict[str, Any] = {
+            "draw": draw,
+            "mean": mean,
+            "to_unit": agent.scale.x_of_weight,
+            "REALISED": task.kind == "realised" and not task.drifts,
+            "DRIFTS": task.drifts,
+            "RECORDS": bool(task.record),
+            "USERS_CODE": not (self._own_policy and self._own_set and self._own_world),
+            "USERS_WORLD": not self._own_world,
+        }
+
+    @property
+    def room(self) -> int:
+        """About how many bytes runs in play take, where that is much."""
+        return 1
+
+    @abstractmethod
+    def _begin(self, first_run: int, runs: int) -> LoopArguments:
+        """For these runs, at most as many as there are lanes."""
+
+    @abstractmethod
+    def _same_state(self, arguments: LoopArguments, agent: Agent) -> bool:
+        """Whether the first run has learnt what the agent has."""
+
+    def compile(self) -> None:
+        """Or finds the machine code of an earlier process."""
+        arguments = self._begin(0, self.lanes)
+        with held_back():
+            try:
+                self._code(1, 0, *arguments)
+            except Exception as error:
+                raise not_compiled(error) from error
+
+    def prepare(self) -> None:
+        """Compiles, and makes sure that machine code does what it should."""
+        self.compile()
+        problem = self._task.problem
+        solver = () if self._solver is None else self._solver.data
+        data = (problem.n_items, problem.max_size, self._tables, solver, self._parameters)
+        users = data if self.bindings.USERS_CODE else ()
+        self.compared.once(self._code, self._task, self._constants.init_rounds, users, self._compare)
+
+    def _compare(self, rounds: int) -> None:
+        """Plays a few rounds in both ways: not every function that compiles does the same then."""
+        rounds = min(rounds, self._most_rounds)
+        agent = self._task.agent(run=0)
+        short = self._task._replace(checkpoints=np.array([rounds, 0]), record=frozenset())
+        try:
+            expected = plain.play(short, 0, agent=agent, rounds=rounds)
+        except Exception as error:
+            raise plain_failed(error) from error
+        arguments = self._begin(0, self.lanes)
+        arguments.block.cursor[TRACED_FROM] = 1
+        played = 0
+        with contextlib.suppress(Exception):  # whatever it is, it will come again
+            played = self._code(1, rounds, *arguments)
+        same = np.array_equal(arguments.block.regret[:1], expected.regret[0, :1], equal_nan=True)
+        if played > rounds and not (same and self._same_state(arguments, agent)):
+            raise NotCompilable("machine code and the plain loop do not agree on the first rounds")
+
+    def play(self, first_run: int, runs: int, tick: Tick | None = None) -> Outcome | Fault | None:
+        """Runs first_run, first_run + 1, ..., as many as asked; None: to be played by the plain loop.
+
+        That is so where a score or a sum of scores is not finite: the plain loop knows what to do, or to say. A fault
+        is what a user's function has done.
+        """
+        outcome = Outcome.empty(self._task, runs)
+        for at in range(0, runs, self.lanes):
+            part = Outcome.of({name: array[at : at + self.lanes] for name, array in outcome.arrays().items()})
+            played = self._play_block(first_run + at, part, tick)
+            if played is not True:
+                return played
+        return outcome
+
+    def _play_block(self, first_run: int, outcome: Outcome, tick: Tick | None) -> Fault | Literal[True] | None:
+        """Runs side by side, as many as the outcome has room for."""
+        task, runs = self._task, len(outcome.regret)
+        arguments = self._begin(first_run, runs)
+        block = arguments.block
+        for first, last in chunks(task.horizon, self._most_rounds):
+            block.cursor[TRACED_FROM] = first
+            played = self._play_rounds(arguments, first, last, first_run, runs)
+            if played is not True:
+                return played
+            if task.record:
+                keep(block.trace[: last - first + 1], first, outcome, task.problem.n_items)
+            if tick is not None:
+                tick((last - first + 1) * runs)
+        outcome.regret[:] = block.curve[:, :runs].T
+        if outcome.sums is not None:
+            outcome.sums[:] = block.sums[: task.problem.n_items, :runs].T
+        return True
+
+    def _play_rounds(
+        self, arguments: LoopArguments, first: int, last: int, first_run: int, runs: int
+    ) -> Fault | Literal[True] | None:
+        block = arguments.block
+        while first <= last:
+            try:
+                first = self._code(first, last, *arguments)
+            except Exception as error:
+                return self._culprits.raised(error, block, first_run, runs)
+            if block.faults.any():
+                return self._culprits.fault(block, first, first_run)
+            if wrong := self._watch.wrong(block.answers, runs):
+                return self._culprits.infeasible(wrong, first_run)
+            if first <= last and not self.bindings.LISTS:  # else it stops early for answers to be looked at
+                return None
+        return True
+
+    @property
+    def _most_rounds(self) -> int:
+        return most_rounds(self._task, self.lanes)
 
 
 class Compared:
@@ -102,89 +229,22 @@ def _content(data: Any) -> Any:
     return type(data), repr(data)
 
 
-def draws_within(task: Task, draw: Callable[..., Any]) -> bool:
-    """Whether it is plain that a user's function reads no table beyond its end: only the entries of the item itself."""
-    texts = [(draw, 2, 3)]
-    if is_ours(draw):  # it calls what the environment gives as its quantile
-        texts = [(cell.cell_contents, 1, 2) for cell in draw.__closure__ or ()]
-    tables: Any = task.problem.environment.tables
-    enough = all(table.ndim == 1 and table.size >= task.problem.n_items for table in tables)
-    return enough and bool(texts) and all(reads_own_entries(*text) for text in texts)
-
-
-def check_word(function: Callable[..., Any], task: Task, *arguments: Any) -> None:
-    """Whether all whole numbers that a user's function works out of these fit into a word of the machine."""
-    if not is_ours(function) and outgrows(function, *arguments):
-        raise NotCompilable(
-            f"{function.__name__}() works out whole numbers of 2^63 or more by round {task.horizon:,}, which machine "
-            "code cannot: begin with float(round)"
-        )
-
-
-def facts(task: Task, agent: Agent) -> text.Facts:
-    problem = task.problem
-    plan = agent.init_plan(task.horizon)
-    items = np.concatenate([*plan, np.empty(0, dtype=np.int64)]).astype(INDEX)
-    seen, before = np.zeros(problem.n_items, dtype=np.int64), [np.empty(0, dtype=np.int64)]
-    for round, solution in enumerate(plan, start=1):
-        before.append(seen[solution])
-        seen[solution] = round
-    return text.Facts(
-        checkpoints=np.append(task.checkpoints, 0),
-        means=np.zeros(problem.n_items + 1) if task.drifts else np.append(problem.means, 0.0),
-        optimum=(NONE if task.drifts else problem.optimum).astype(INDEX),
-        reference=task.references() if task.drifts else np.empty(0),
-        init_first=np.cumsum([0, *(solution.size for solution in plan)], dtype=np.int64),
-        init_items=items,
-        init_before=np.concatenate(before),
-        scale=(*problem.bounds, task.sign),
-        limits=loop.limits(problem.bounds),
-    )
-
-
-def form(thing: Any, compiled: str, plain: str) -> Any:
-    """What the compiler is to be given of a set or an environment; None: nothing."""
-    if not up_to_date(thing, compiled, plain):
-        return None
-    try:
-        return getattr(thing, compiled)()
-    except Exception as error:
-        raise NotCompilable(f"{compiled}() of {thing!r} raised {type(error).__name__}: {error!s:.200}") from error
-
-
-def not_compiled(error: Exception) -> NotCompilable:
-    """No round was played: it is the compiler that failed."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    says = next((line for line in lines if not line.startswith("Failed in nopython")), type(error).__name__)
-    return NotCompilable(f"it cannot be compiled: {says}")
-
-
-def plain_failed(error: Exception) -> NotCompilable:
-    """In the rounds that are played in both ways at first: so there is nothing to be compiled."""
-    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-    return NotCompilable(f"the plain loop raises {type(error).__name__}: {error!s:.200}{notes}")
-
-
 def most_rounds(task: Task, lanes: int) -> int:
     """In one call of machine code, so that what is recorded of them stays small."""
     return max(1, TRACE_CELLS // (lanes * max(1, task.problem.max_size))) if task.record else task.horizon
 
 
-def in_chunks(horizon: int, most: int, play: Callable[[int, int], bool], tick: Callable[[int], None] | None) -> bool:
-    """Plays all rounds by `play(first, last)`, some at a time; False as soon as it could not."""
-    next_round, chunk = 1, FIRST_CHUNK
-    while next_round <= horizon:
-        last = min(next_round + min(chunk, most) - 1, horizon)
+def chunks(horizon: int, most: int) -> Iterator[tuple[int, int]]:
+    """The first and the last of some rounds at a time, as many as are played in `CHUNK_SECONDS`, until all are."""
+    first, chunk = 1, FIRST_CHUNK
+    while first <= horizon:
+        last = min(first + min(chunk, most) - 1, horizon)
         started = time.perf_counter()
-        if not play(next_round, last):
-            return False
+        yield first, last
         taken = time.perf_counter() - started
-        if tick is not None:
-            tick(last - next_round + 1)
         faster = min(4.0, CHUNK_SECONDS / max(taken, 1e-9))
-        chunk = max(FIRST_CHUNK, int((last - next_round + 1) * faster))
-        next_round = last + 1
-    return True
+        chunk = max(FIRST_CHUNK, int((last - first + 1) * faster))
+        first = last + 1
 
 
 def keep(trace: NDArray[np.uint32], first_round: int, outcome: Outcome, n_items: int) -> None:

@@ -1,7 +1,7 @@
-"""The rounds of a block of runs, as text for the compiler.
+"""The rounds of a block of runs, as kernel functions.
 
 Runs are lanes: every array ends with an axis of LANES runs, and the innermost loops run over it. The functions of the
-policy, the environment and the set stand here as placeholders, which `engine` binds. Nothing is allocated in a round.
+policy, the environment and the set are placeholders, see `bindings.LanesBindings`. Nothing is allocated in a round.
 
 A run's statistics are stats[number, item, lane]. Solutions shorter than the longest are padded with item n_items, which
 has statistics that nobody reads, weighs nothing and is never asked of the environment.
@@ -11,11 +11,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semibandits.kernel import LANES, lane_loops, placeholder
+from semibandits.kernel import LANES, lane_loops
 from semibandits.rng import below
+from semibandits.simulation.engines.bindings import (
+    DRAWS_APART,
+    DRIFTS,
+    LISTS,
+    OVERWRITES,
+    RANDOM,
+    REALISED,
+    RECORDS,
+    USERS_CODE,
+    USERS_ORACLE,
+    USERS_WORLD,
+    VARIABLE_SIZE,
+    WINDOW,
+    clock,
+    draw,
+    forget,
+    load,
+    mean,
+    observe,
+    solve,
+    store,
+    store_clock,
+    to_unit,
+)
+from semibandits.simulation.engines.constants import Constants
 from semibandits.simulation.engines.watch import (
+    LANE,
+    ODD_ITEM,
+    ODD_VALUE,
+    ROUND,
     THE_POLICY,
     THE_WORLD,
+    WHOSE,
     WRONG_ANSWER,
     WRONG_MEAN,
     WRONG_WEIGHT,
@@ -24,31 +54,9 @@ from semibandits.simulation.engines.watch import (
     listed,
 )
 
-clock, observe, forget, score, glance = (
-    placeholder(name) for name in ("clock", "observe", "forget", "score", "glance")
-)
-draw, mean = placeholder("draw"), placeholder("mean")
-solve = placeholder("solve")
-load, store = placeholder("load"), placeholder("store")
-"""All the statistics of an item in a lane, as a tuple."""
-load_clock, store_clock = placeholder("load_clock"), placeholder("store_clock")
-to_unit, for_oracle = placeholder("to_unit"), placeholder("for_oracle")
-oracle = placeholder("oracle")
-"""The set's own function; `solve` prepares what it needs."""
-RANDOM, REDRAWS, GLANCES, WINDOW, CLIPS = (
-    placeholder(name) for name in ("RANDOM", "REDRAWS", "GLANCES", "WINDOW", "CLIPS")
-)
-OVERWRITES, VARIABLE_SIZE, REALISED, DRIFTS, RECORDS = (
-    placeholder(name) for name in ("OVERWRITES", "VARIABLE_SIZE", "REALISED", "DRIFTS", "RECORDS")
-)
-USERS_CODE, USERS_ORACLE, USERS_WORLD = (placeholder(name) for name in ("USERS_CODE", "USERS_ORACLE", "USERS_WORLD"))
-"""Whether any of the functions, the oracle, the environment is not of this package, so that it is watched."""
-DRAWS_APART = placeholder("DRAWS_APART")
-"""Whether its weights are drawn one by one, every index checked."""
-LISTS = placeholder("LISTS")
-"""Whether new answers of the oracle are listed, to be compared with what the set contains."""
-
 WORLD, POLICY, FEEDBACK = 0, 1, 2
+REACHED, TRACED_FROM = 0, 1
+"""What a cursor holds: how many checkpoints are behind us, and the first round of `trace`."""
 
 
 class Block(NamedTuple):
@@ -75,7 +83,7 @@ class Block(NamedTuple):
     """Not 0 where a score was not finite, or a user's function has done wrong."""
     regret: Any
     cursor: Any
-    """[how many checkpoints are behind us, the first round of `trace`]"""
+    """[REACHED, TRACED_FROM]"""
     curve: Any
     """(checkpoints, LANES)"""
     trace: Any
@@ -87,43 +95,38 @@ class Block(NamedTuple):
     ring: Any
     """(window, max_size, LANES): the solutions of the last rounds, round t in place t modulo the window."""
     now: Any
-    """[the round, the lane or -1, whose function], where there are users' functions: for what they raise."""
+    """[ROUND, LANE or -1, WHOSE] of the function that is called, where some are users': for what they raise."""
     odd: Any
-    """[the item, what it weighs] where that is out of bounds; the item is -1 before."""
+    """[ODD_ITEM, ODD_VALUE]: an item, and what it weighs, where that is out of bounds; the item is -1 before."""
     raw: Any
     """(max_size + 1,): the size and the items of a wrong answer, as they were written."""
     answers: Any
     """What a user's oracle has answered, see `watch.Answers`."""
 
 
-class Facts(NamedTuple):
-    """What is the same for all runs."""
+class View(NamedTuple):
+    """What scores are worked out from in a round: `score_of(view, item, lane)` reads it."""
 
-    checkpoints: Any
-    means: Any
-    """Of the items, then a 0 for the padding."""
-    optimum: Any
-    reference: Any
-    """For every round what regret is measured against, where the means drift."""
-    init_first: Any
-    """Init's solution in round t is init_items[init_first[t-1] : init_first[t]]."""
-    init_items: Any
-    init_before: Any
-    """The round in which Init last saw the item before, or 0."""
-    scale: Any
-    """The bounds of the weights, and the sign of regret: -1 for costs."""
-    limits: Any
-    """The bounds once more, with some room for rounding."""
+    stats: Any
+    clocks: Any
+    clock: Any
+    """The one for all lanes, where the policy is not random."""
+    keys: Any
+    params: Any
+    lo: float
+    hi: float
+    scores: Any
+    queue: Any
 
 
 @lane_loops
-def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any, data: Any, work: Any) -> int:
+def play(first: int, last: int, block: Block, p: Any, constants: Constants, tables: Any, data: Any, work: Any) -> int:
     """Plays rounds `first` to `last`. Returns the round after, or the first that could not be played."""
-    init_rounds = facts.init_first.size - 1
+    init_rounds = constants.init_first.size - 1
     max_size = np.uint32(block.chosen.shape[0])
     for round in range(first, last + 1):
         if USERS_CODE:
-            block.now[0], block.now[1], block.now[2] = round, -1, THE_POLICY
+            block.now[ROUND], block.now[LANE], block.now[WHOSE] = round, -1, THE_POLICY
         if LISTS and is_full(block.answers, LANES):
             return round
         for lane in range(LANES):
@@ -133,56 +136,65 @@ def play(first: int, last: int, block: Block, facts: Facts, p: Any, tables: Any,
                 block.keys[POLICY, lane] = below(block.streams[POLICY, lane], round)
                 block.keys[FEEDBACK, lane] = below(block.streams[FEEDBACK, lane], round)
         if round <= init_rounds:
-            begin, end = facts.init_first[round - 1], facts.init_first[round]
+            begin, end = constants.init_first[round - 1], constants.init_first[round]
             for k in range(max_size):
-                item = facts.init_items[begin + k] if begin + k < end else np.uint32(facts.means.size - 1)
+                item = constants.init_items[begin + k] if begin + k < end else np.uint32(constants.means.size - 1)
                 for lane in range(LANES):
                     block.chosen[k, lane] = item
             if OVERWRITES:
-                _take_back(round, begin, end, facts, block.streams, block.stats, tables, p)
+                _take_back(round, begin, end, constants, block.streams, block.stats, tables, p)
         else:
             if RANDOM:
                 for lane in range(LANES):
                     store_clock(block.clocks, 0, lane, clock(round, block.keys[POLICY, lane], p))
-            now = clock(round, np.uint64(0), p)
-            view = (block.stats, block.clocks, now, block.keys, p, facts.scale, block.scores, block.queue)
+            view = View(
+                stats=block.stats,
+                clocks=block.clocks,
+                clock=clock(round, np.uint64(0), p),
+                keys=block.keys,
+                params=p,
+                lo=constants.lo,
+                hi=constants.hi,
+                scores=block.scores,
+                queue=block.queue,
+            )
             solve(view, data, work, block.chosen, block.faults, block.now, block.raw)
             if USERS_ORACLE:
-                _look(block.chosen, np.uint32(facts.means.size - 1), block.answers.hashes, block.faults)
+                _look(block.chosen, np.uint32(constants.means.size - 1), block.answers.hashes, block.faults)
             if any_fault(block.faults) > 0:
                 return round
             if LISTS:
                 _list_answers(round, block.chosen, block.answers)
         if WINDOW:
-            _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, facts, p)
+            _forget_oldest(round, block.ring, block.chosen, block.streams, block.stats, tables, constants, p)
         if DRAWS_APART:
             drawn = block.weights, block.missed, block.faults, block.now, block.odd
-            _draw_each(round, block.chosen, block.keys, tables, facts, *drawn)
-        _learn(round, block.chosen, block.keys, block.stats, tables, facts, p, block.gained, block.weights)
+            _draw_each(round, block.chosen, block.keys, tables, constants, *drawn)
+        _learn(round, block.chosen, block.keys, block.stats, tables, constants, p, block.gained, block.weights)
         if REALISED and not DRAWS_APART:
-            _draw_optimum(round, facts.optimum, block.keys, tables, block.missed)
+            _draw_optimum(round, constants.optimum, block.keys, tables, block.missed)
         if USERS_WORLD:
             if not DRAWS_APART:
-                _look_at_weights(block.chosen, block.weights, facts, block.faults)
+                _look_at_weights(block.chosen, block.weights, constants, block.faults)
             if any_fault(block.faults) > 0:
                 if not DRAWS_APART:
-                    _note_odd(block.chosen, block.weights, facts, block.odd)
+                    _note_odd(block.chosen, block.weights, constants, block.odd)
                 return round
         if DRIFTS:
             for lane in range(LANES):
-                block.missed[lane] = facts.reference[round - 1]
+                block.missed[lane] = constants.reference[round - 1]
         for lane in range(LANES):
-            block.regret[lane] += facts.scale[2] * (block.missed[lane] - block.gained[lane])
+            block.regret[lane] += constants.sign * (block.missed[lane] - block.gained[lane])
         if RECORDS:
             for k in range(max_size):
                 for lane in range(LANES):
-                    block.trace[round - block.cursor[1], k, lane] = block.chosen[k, lane]
+                    block.trace[round - block.cursor[TRACED_FROM], k, lane] = block.chosen[k, lane]
             if block.sums.shape[0] > 0:
                 _add_up(block.chosen, block.weights, block.sums)
-        if round == facts.checkpoints[block.cursor[0]]:
+        if round == constants.checkpoints[block.cursor[REACHED]]:
             for lane in range(LANES):
-                block.curve[block.cursor[0], lane] = block.regret[lane]
-            block.cursor[0] += 1
+                block.curve[block.cursor[REACHED], lane] = block.regret[lane]
+            block.cursor[REACHED] += 1
     return last + 1
 
 
@@ -226,10 +238,10 @@ def _list_answers(round: Any, chosen: Any, answers: Any) -> None:
 
 @lane_loops
 def _learn(
-    round: int, chosen: Any, keys: Any, stats: Any, tables: Any, facts: Facts, p: Any, gained: Any, weights: Any
+    round: int, chosen: Any, keys: Any, stats: Any, tables: Any, constants: Constants, p: Any, gained: Any, weights: Any
 ) -> None:
     """Draws the weights of the chosen items, and takes them in."""
-    means, scale = facts.means, facts.scale
+    means, lo, hi = constants.means, constants.lo, constants.hi
     n_items = np.uint32(means.size - 1)
     for lane in range(LANES):
         gained[lane] = 0.0
@@ -240,7 +252,7 @@ def _learn(
             if VARIABLE_SIZE:
                 real = item if item < n_items else np.uint32(0)
             weight = weights[k, lane] if DRAWS_APART else draw(round, keys[WORLD, lane], real, tables)
-            x = to_unit(weight, scale[0], scale[1])
+            x = to_unit(weight, lo, hi)
             s = load(stats, item, lane)
             store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(real), p))
             if RECORDS or (USERS_WORLD and not DRAWS_APART):
@@ -254,19 +266,19 @@ def _learn(
 
 
 @lane_loops
-def _look_at_weights(chosen: Any, weights: Any, facts: Facts, faults: Any) -> None:
-    lowest, highest = facts.limits
-    n_items = np.uint32(facts.means.size - 1)
+def _look_at_weights(chosen: Any, weights: Any, constants: Constants, faults: Any) -> None:
+    lowest, highest = constants.lowest, constants.highest
+    n_items = np.uint32(constants.means.size - 1)
     for k in range(np.uint32(chosen.shape[0])):
         for lane in range(LANES):
             fine = lowest <= weights[k, lane] <= highest or chosen[k, lane] == n_items
             faults[lane] = faults[lane] if fine else WRONG_WEIGHT
 
 
-def _note_odd(chosen: Any, weights: Any, facts: Facts, odd: Any) -> None:
+def _note_odd(chosen: Any, weights: Any, constants: Constants, odd: Any) -> None:
     """The first weight that is out of bounds, in the first lane that has one."""
-    n_items = facts.means.size - 1
-    lowest, highest = facts.limits
+    n_items = constants.means.size - 1
+    lowest, highest = constants.lowest, constants.highest
     for lane in range(LANES):
         for k in range(chosen.shape[0]):
             weight = weights[k, lane]
@@ -279,7 +291,7 @@ def _draw_each(
     chosen: Any,
     keys: Any,
     tables: Any,
-    facts: Facts,
+    constants: Constants,
     weights: Any,
     missed: Any,
     faults: Any,
@@ -287,12 +299,12 @@ def _draw_each(
     odd: Any,
 ) -> None:
     """What the chosen items weigh, and those of the optimum, where a user's function says so: looked at one by one."""
-    n_items = facts.means.size - 1
-    lowest, highest = facts.limits
-    optimum = facts.optimum
-    now[2] = THE_WORLD
+    n_items = constants.means.size - 1
+    lowest, highest = constants.lowest, constants.highest
+    optimum = constants.optimum
+    now[WHOSE] = THE_WORLD
     for lane in range(LANES):
-        now[1] = lane
+        now[LANE] = lane
         key = keys[WORLD, lane]
         for k in range(chosen.shape[0]):
             item = chosen[k, lane]
@@ -315,13 +327,13 @@ def _draw_each(
                 if not lowest <= weight <= highest and faults[lane] == 0.0:
                     faults[lane] = WRONG_WEIGHT
                     _note(odd, optimum[k], weight)
-    now[1], now[2] = -1, THE_POLICY
+    now[LANE], now[WHOSE] = -1, THE_POLICY
 
 
 def _note(odd: Any, item: Any, weight: Any) -> None:
     """The first one stays."""
-    if odd[0] < 0.0:
-        odd[0], odd[1] = item, weight
+    if odd[ODD_ITEM] < 0.0:
+        odd[ODD_ITEM], odd[ODD_VALUE] = item, weight
 
 
 @lane_loops
@@ -333,10 +345,10 @@ def _add_up(chosen: Any, weights: Any, sums: Any) -> None:
 
 @lane_loops
 def _forget_oldest(
-    round: int, ring: Any, chosen: Any, streams: Any, stats: Any, tables: Any, facts: Facts, p: Any
+    round: int, ring: Any, chosen: Any, streams: Any, stats: Any, tables: Any, constants: Constants, p: Any
 ) -> None:
     """The round that leaves the window is forgotten (its weights are drawn once more), and this one takes its place."""
-    n_items = np.uint32(facts.means.size - 1)
+    n_items = np.uint32(constants.means.size - 1)
     place, oldest = round % ring.shape[0], round - ring.shape[0]
     for k in range(np.uint32(chosen.shape[0])):
         if oldest > 0:
@@ -346,21 +358,23 @@ def _forget_oldest(
                 if VARIABLE_SIZE:
                     real = item if item < n_items else np.uint32(0)
                 weight = draw(oldest, below(streams[WORLD, lane], oldest), real, tables)
-                x = to_unit(weight, facts.scale[0], facts.scale[1])
+                x = to_unit(weight, constants.lo, constants.hi)
                 store(stats, item, lane, forget(load(stats, item, lane), x, round, p))
         for lane in range(LANES):
             ring[place, k, lane] = chosen[k, lane]
 
 
 @lane_loops
-def _take_back(round: int, begin: int, end: int, facts: Facts, streams: Any, stats: Any, tables: Any, p: Any) -> None:
+def _take_back(
+    round: int, begin: int, end: int, constants: Constants, streams: Any, stats: Any, tables: Any, p: Any
+) -> None:
     """Before Init observes an item again it forgets what it saw of it before: which is drawn once more."""
     for k in range(begin, end):
-        item, before = facts.init_items[k], facts.init_before[k]
+        item, before = constants.init_items[k], constants.init_before[k]
         if before > 0:
             for lane in range(LANES):
                 weight = draw(before, below(streams[WORLD, lane], before), item, tables)
-                x = to_unit(weight, facts.scale[0], facts.scale[1])
+                x = to_unit(weight, constants.lo, constants.hi)
                 store(stats, item, lane, forget(load(stats, item, lane), x, round, p))
 
 

@@ -1,4 +1,4 @@
-"""Scores and answers of a block of runs, as text for the compiler: what the `solve` of `block` is bound to."""
+"""Scores and answers of a block of runs, as kernel functions: what the `solve` of `lanes` is bound to."""
 
 from typing import Any
 
@@ -7,16 +7,14 @@ import numpy as np
 from semibandits.agent.scores import MOST_ATTEMPTS
 from semibandits.kernel import LANES, lane_loops
 from semibandits.rng import below
-from semibandits.simulation.engines.lanes import (
+from semibandits.simulation.engines.bindings import (
     CLIPS,
     GLANCES,
-    POLICY,
     RANDOM,
     REDRAWS,
     USERS_CODE,
     USERS_ORACLE,
     VARIABLE_SIZE,
-    any_fault,
     for_oracle,
     glance,
     load,
@@ -24,45 +22,48 @@ from semibandits.simulation.engines.lanes import (
     oracle,
     score,
 )
-from semibandits.simulation.engines.watch import THE_SET, WRONG_ANSWER
+from semibandits.simulation.engines.lanes import POLICY, View, any_fault
+from semibandits.simulation.engines.watch import LANE, THE_SET, WHOSE, WRONG_ANSWER
 
 HUGE = 1e150
 """Sums of such scores may not be finite; the plain loop knows what to do with them."""
 
 
-def own_score(view: Any, item: Any, lane: Any) -> Any:
+def own_score(view: View, item: Any, lane: Any) -> Any:
     """A lane's score of an item, as the oracle wants it, worked out on the spot."""
-    return _score_with(view, item, lane, view[3][POLICY, lane])
+    return _score_with(view, item, lane, view.keys[POLICY, lane])
 
 
-def _score_with(view: Any, item: Any, lane: Any, key: Any) -> Any:
-    x = score(load(view[0], item, lane), _clock_of(view, lane), key, np.uint64(item), view[4])
+def _score_with(view: View, item: Any, lane: Any, key: Any) -> Any:
+    x = score(load(view.stats, item, lane), _clock_of(view, lane), key, np.uint64(item), view.params)
     return _as_wanted(view, x)
 
 
-def _at_a_glance(view: Any, item: Any, lane: Any) -> Any:
-    x = glance(load(view[0], item, lane), _clock_of(view, lane), view[3][POLICY, lane], np.uint64(item), view[4])
+def _at_a_glance(view: View, item: Any, lane: Any) -> Any:
+    x = glance(
+        load(view.stats, item, lane), _clock_of(view, lane), view.keys[POLICY, lane], np.uint64(item), view.params
+    )
     return _as_wanted(view, x)
 
 
-def _clock_of(view: Any, lane: Any) -> Any:
+def _clock_of(view: View, lane: Any) -> Any:
     if RANDOM:
-        return load_clock(view[1], 0, lane)
-    return view[2]
+        return load_clock(view.clocks, 0, lane)
+    return view.clock
 
 
-def _as_wanted(view: Any, x: Any) -> Any:
+def _as_wanted(view: View, x: Any) -> Any:
     if CLIPS:
         x = 1.0 if x > 1.0 else x
-    return for_oracle(x, view[5][0], view[5][1])
+    return for_oracle(x, view.lo, view.hi)
 
 
-def kept_score(view: Any, item: Any, lane: Any) -> Any:
-    return view[6][item, lane]
+def kept_score(view: View, item: Any, lane: Any) -> Any:
+    return view.scores[item, lane]
 
 
 @lane_loops
-def _keep_scores(view: Any, scores: Any, faults: Any) -> None:
+def _keep_scores(view: View, scores: Any, faults: Any) -> None:
     for item in range(np.uint32(scores.shape[0])):
         for lane in range(LANES):
             x = own_score(view, item, lane)
@@ -71,7 +72,7 @@ def _keep_scores(view: Any, scores: Any, faults: Any) -> None:
 
 
 @lane_loops
-def _keep_drawn_scores(view: Any, scores: Any, queue: Any, faults: Any) -> None:
+def _keep_drawn_scores(view: View, scores: Any, queue: Any, faults: Any) -> None:
     """Scores that may be rejected: those are drawn again, side by side whatever run they belong to."""
     attempt, rejected = -1 if GLANCES else 0, 0
     for item in range(np.uint32(scores.shape[0])):
@@ -88,7 +89,7 @@ def _keep_drawn_scores(view: Any, scores: Any, queue: Any, faults: Any) -> None:
         for first in range(0, rejected, LANES):
             for place in range(LANES):
                 item, lane = divmod(queue[min(first + place, rejected - 1)], np.uint32(LANES))
-                key = view[3][POLICY, lane]
+                key = view.keys[POLICY, lane]
                 key = below(key, attempt) if attempt > 0 else key
                 scores[item, lane] = _score_with(view, item, lane, key)
         rejected = _shorten(scores, queue, rejected)
@@ -117,31 +118,31 @@ def _report_rejected(queue: Any, rejected: int, faults: Any) -> None:
         faults[queue[at] % np.uint32(LANES)] = np.nan
 
 
-def _all_scores(view: Any, faults: Any) -> None:
+def _all_scores(view: View, faults: Any) -> None:
     if REDRAWS:
-        _keep_drawn_scores(view, view[6], view[7], faults)
+        _keep_drawn_scores(view, view.scores, view.queue, faults)
     else:
-        _keep_scores(view, view[6], faults)
+        _keep_scores(view, view.scores, faults)
 
 
-def solve_once(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
+def solve_once(view: View, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
     """For an oracle in lanes that works scores out on the spot, each once."""
     oracle(view, data, work, chosen, faults)
 
 
-def solve_kept(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
+def solve_kept(view: View, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
     """For an oracle that reads scores more than once, or is a user's."""
     _all_scores(view, faults)
     if USERS_ORACLE:
-        now[2] = THE_SET
+        now[WHOSE] = THE_SET
         if any_fault(faults) > 0:
             return
     oracle(view, data, work, chosen, faults)
 
 
-def solve_each(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
+def solve_each(view: View, data: Any, work: Any, chosen: Any, faults: Any, now: Any, raw: Any) -> None:
     """For an oracle that knows nothing of lanes. What it writes is not trusted."""
-    scores = view[6]
+    scores = view.scores
     weights, room, numbers, integers = work
     _all_scores(view, faults)
     n_items, max_size = scores.shape[0], chosen.shape[0]
@@ -158,7 +159,7 @@ def solve_each(view: Any, data: Any, work: Any, chosen: Any, faults: Any, now: A
             continue
         own = lane % numbers.shape[0]
         if USERS_CODE:
-            now[1], now[2] = lane, THE_SET
+            now[LANE], now[WHOSE] = lane, THE_SET
         size = oracle(weights, out, data, numbers[own], integers[own])
         fine = 0 <= size <= max_size and (VARIABLE_SIZE or size == max_size)
         before = np.int64(-1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from semibandits import rng
 from semibandits._util.ownership import ours
-from semibandits.agent import IndexAgent, PolicyAgent
+from semibandits.agent import Agent
 from semibandits.errors import BadWeights, EndOfTable, SemiBanditError
 from semibandits.simulation.task import Outcome, Task, Tick
 from semibandits.types import Bounds, Environment, Items, Weights, means_in, total
@@ -26,7 +26,7 @@ def play(
     task: Task,
     run: int,
     tick: Tick | None = None,
-    agent: IndexAgent | PolicyAgent | None = None,
+    agent: Agent | None = None,
     rounds: int | None = None,
 ) -> Outcome:
     """This run of the task, or the first rounds of it. An agent that is handed in can be looked at afterwards."""
@@ -42,7 +42,8 @@ def play(
     ticked, told = time.perf_counter(), 0
     try:
         for round in range(1, (rounds or task.horizon) + 1):
-            items, initial, note = agent.choose(round)
+            choice = agent.choose(round)
+            items = choice.items
             if against is not None:
                 weights = world.weights(round, items)
                 gained = total(world.means(round, items), items)
@@ -55,11 +56,9 @@ def play(
                 weights = both[: items.size]
                 regret += task.sign * (total(both, slice(items.size, None)) - total(both, slice(items.size)))
             if task.feedback == "bandit":
-                assert isinstance(agent, PolicyAgent)
-                sum = agent.scale.sum_to_unit(total(weights, slice(None)), items.size)
-                agent.learn_sum(round, items, sum, note)
+                agent.learn_sum(round, choice, total(weights, slice(None)))
             else:
-                agent.learn(round, items, agent.scale.to_unit(weights), initial, note)
+                agent.learn(round, choice, weights)
             if outcome.counts is not None:
                 outcome.counts[0, items] += 1
             if outcome.sums is not None:

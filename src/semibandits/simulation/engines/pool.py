@@ -1,4 +1,8 @@
-"""A pool of fresh Python processes for work that is plain Python."""
+"""A pool of fresh Python processes for work that is plain Python.
+
+loky was tried in its place: there a worker that dies fails all other tasks too, and a death is not noticed while a fork
+lives on.
+"""
 
 import contextlib
 import os
@@ -132,10 +136,10 @@ def _shield() -> None:
 
 
 class _Worker:
-    """A process that runs `worker.py`, and the way to talk to it."""
+    """A process that runs `pool_worker.py`, and the way to talk to it."""
 
     def __init__(self) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("worker.py"))]
+        command = [sys.executable, str(Path(__file__).with_name("pool_worker.py"))]
         popen = partial(subprocess.Popen[bytes], command, env={**ONE_THREAD, **os.environ})
         if SOCKETS:  # standard input, both ways, so that what a task prints goes where all output goes
             ours, theirs = socket.socketpair()

@@ -1,4 +1,4 @@
-"""What a worker of `processes.py` runs, as a script: it takes one task after another and answers.
+"""The script of a worker process of `pool.py`: it takes one task after another and answers.
 
 Only the standard library and cloudpickle are imported here; the rest comes with the tasks.
 """

@@ -13,6 +13,12 @@ WRONG_ANSWER, WRONG_WEIGHT, WRONG_MEAN = 1.0, 2.0, 3.0
 """What a block's `faults` says of a user's functions. NaN: scores or their sums are not finite."""
 THE_POLICY, THE_SET, THE_WORLD = 0, 1, 2
 """Whose function is being called."""
+ROUND, LANE, WHOSE = 0, 1, 2
+"""Where a block's `now` says that."""
+ODD_ITEM, ODD_VALUE = 0, 1
+"""Where its `odd` says what is out of bounds."""
+SEEN, LISTED = 0, 1
+"""What `Answers.counts` counts."""
 UNWRITTEN = int(np.iinfo(np.int64).min)
 NO_ITEMS = "which are not items of the set, ascending and as many as it says"
 SLOTS = 1 << 15
@@ -30,7 +36,7 @@ class Answers(NamedTuple):
     seen: Any
     """(SLOTS,): such numbers, each at its own place or as soon as possible after it; 0: nothing."""
     counts: Any
-    """[how many are in `seen`, how many are listed]"""
+    """[SEEN: how many are in `seen`, LISTED: how many in the list]"""
     items: Any
     """(places, max_size): the answers that are listed."""
     at: Any
@@ -49,18 +55,18 @@ class Answers(NamedTuple):
 
 
 def hashed(before: Any, item: Any) -> Any:
-    """Text for the compiler: the number of an answer with one more item."""
+    """Kernel function: the number of an answer with one more item."""
     mixed = (before ^ (np.uint64(item) + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))
 
 
 def is_full(answers: Any, more: Any) -> Any:
-    """Text for the compiler: whether so many more might not fit, so that Python must look at the list first."""
-    return answers.counts[0] + more > SLOTS // 2 or answers.counts[1] + more > answers.at.shape[0]
+    """Kernel function: whether so many more might not fit, so that Python must look at the list first."""
+    return answers.counts[SEEN] + more > SLOTS // 2 or answers.counts[LISTED] + more > answers.at.shape[0]
 
 
 def listed(answers: Any, number: Any, round: Any, lane: Any) -> Any:
-    """Text for the compiler: the place in the list for an answer with this number; -1: it was seen before."""
+    """Kernel function: the place in the list for an answer with this number; -1: it was seen before."""
     number |= np.uint64(1)
     slot = np.int64(number >> np.uint64(40)) % SLOTS
     while answers.seen[slot] != np.uint64(0):
@@ -68,9 +74,9 @@ def listed(answers: Any, number: Any, round: Any, lane: Any) -> Any:
             return -1
         slot = (slot + 1) % SLOTS
     answers.seen[slot] = number
-    place = answers.counts[1]
-    answers.counts[0] += 1
-    answers.counts[1] += 1
+    place = answers.counts[LISTED]
+    answers.counts[SEEN] += 1
+    answers.counts[LISTED] += 1
     answers.at[place, 0], answers.at[place, 1] = round, lane
     return place
 
@@ -103,7 +109,7 @@ class Watch:
 
     def wrong(self, answers: Answers, lanes: int) -> tuple[int, int, str] | None:
         """(round, lane, answer) of the first that is not feasible, of so many lanes; the list is then empty again."""
-        count = int(answers.counts[1])
+        count = int(answers.counts[LISTED])
         found = None
         rows = answers.items[:count]
         sizes = (rows < self._feasible.n_items).sum(axis=1).tolist()
@@ -117,9 +123,9 @@ class Watch:
             if not fine:
                 found = round, lane, str(items[:size].tolist())
                 break
-        answers.counts[1] = 0
-        if answers.counts[0] > SLOTS // 4:
-            answers.counts[0] = 0
+        answers.counts[LISTED] = 0
+        if answers.counts[SEEN] > SLOTS // 4:
+            answers.counts[SEEN] = 0
             answers.seen[:] = 0
         return found
 

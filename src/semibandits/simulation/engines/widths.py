@@ -1,11 +1,12 @@
-"""How many runs machine code plays side by side, where that is worth machine code of its own."""
+"""Widths of blocks: how many runs machine code plays side by side."""
 
 import math
 from typing import NamedTuple
 
 from semibandits.kernel import LANES
-from semibandits.simulation.engines.base import form
+from semibandits.simulation.engines.compilable import form
 from semibandits.simulation.task import Task
+from semibandits.types import IndexPolicy
 
 WIDE = int(LANES)
 IN_LANES = {WIDE: 6.0, 1: 1.0}
@@ -30,6 +31,8 @@ class Widths(NamedTuple):
 
 def widths(task: Task, runs: int, workers: int) -> Widths:
     """For so many runs on so many workers, by the sizes of the problem alone. The numbers are the same for any."""
+    if not isinstance(task.policy, IndexPolicy):
+        return Widths(1, 1)
     cells = task.problem.n_items * task.horizon
     if cells * ONE_BY_ONE[WIDE] < WORTH:  # a block is all that can be saved
         return Widths(WIDE, WIDE)

@@ -3,8 +3,8 @@
 from importlib import resources
 from pathlib import Path
 
-from semibandits._util.files import make_folders, replace_file
-from semibandits.errors import BadArgument, StoreFailed, did_you_mean
+from semibandits.errors import BadArgument, did_you_mean
+from semibandits.experiments.result_folder import write_file
 
 STARTERS = {
     "grid_path": "the paper's problem: the longest path through a grid",
@@ -29,9 +29,5 @@ def write_starter(name: str, folder: Path) -> list[Path]:
     if there:
         raise BadArgument(f"{' and '.join(there)} would be overwritten: remove it, or give another folder")
     for path in paths:
-        try:
-            make_folders(folder)
-            replace_file(path, (resources.files(__package__) / path.name).read_bytes())
-        except OSError as error:
-            raise StoreFailed(f"{path} could not be written: {error.strerror or error}") from error
+        write_file(path, (resources.files(__package__) / path.name).read_bytes())
     return paths
