@@ -104,7 +104,8 @@ def test_a_hundred_thousand_observations(sigma: float) -> None:
     arguments = (np.array([0.0]), np.array([sigma**2]))
     state = (theta, factor, arguments[0])
     learn = compiled(comb_lin.learn)
-    learn(state, items, y, np.zeros(0), 1, np.uint64(0), (np.ascontiguousarray(phi.T), arguments[1]), (gain,))
+    work = (gain, np.zeros(0, dtype=np.int64), np.zeros(50))
+    learn(state, items, y, np.zeros(0), 1, np.uint64(0), (np.ascontiguousarray(phi.T), arguments[1]), work)
     mean, covariance = posterior(phi, np.zeros(50), 1.0, sigma)
     precision = np.eye(6) + (phi.T * np.bincount(items, minlength=50)) @ phi / sigma**2
     scale = np.sqrt(np.diag(precision))

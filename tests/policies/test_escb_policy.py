@@ -354,7 +354,7 @@ def test_these_states_need_the_program(feasible: FeasibleSet) -> None:
 
     made = policy.kernels(feasible)
     room = base.make_room(made, feasible, None)
-    text = aescb._text(fill, program.take, solver.function)
+    text = aescb._kernel_function(fill, program.take, solver.function)
     for state in hard_states(policy, feasible):
         text(state, room.out, room.note, 10**6, 0, made.data, room.work)
     assert len(calls) >= 3

@@ -125,12 +125,13 @@ def test_a_hundred_thousand_observations(lam: float) -> None:
     generator = np.random.default_rng(2)
     matrix = rows(OF_ALL_SIZES, 7)
     learn = compiled(full_bandit._learn)
-    theta, inverse, growth, u = np.full(7, 0.5), np.eye(7) / lam, np.zeros(1), np.zeros(7)
+    theta, inverse, growth = np.full(7, 0.5), np.eye(7) / lam, np.zeros(1)
+    work = (np.zeros(7), np.zeros(0, dtype=np.int64), np.zeros(7))
     chosen = np.where(generator.random(100_000) < 0.999, 0, generator.integers(5, size=100_000))
     x = np.round(64.0 * matrix[chosen] @ generator.random(7)) / 64.0
     solutions = [np.array(one) for one in OF_ALL_SIZES]
     for t, j in enumerate(chosen.tolist()):
-        learn((theta, inverse, growth, np.zeros(4)), solutions[j], x[t : t + 1], np.zeros(0), t, np.uint64(0), (), (u,))
+        learn((theta, inverse, growth, np.zeros(4)), solutions[j], x[t : t + 1], np.zeros(0), t, np.uint64(0), (), work)
     V = lam * np.eye(7) + (matrix.T * np.bincount(chosen, minlength=6)) @ matrix
     exact = exact_inverse(V.tolist())
     assert np.abs(inverse - exact).max() <= 1e-11 * np.abs(exact).max()

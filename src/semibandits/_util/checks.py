@@ -83,7 +83,7 @@ def check_confidence(confidence: Any) -> None:
         raise BadArgument(f"confidence must be between 0 and 1, got {confidence!r:.100}")
 
 
-def check_range(name: str, value: Any, least: float = 1.0 / LARGEST, largest: float = LARGEST) -> float:
+def check_range(name: str, value: Any, least: float, largest: float) -> float:
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not least <= value <= largest:
         raise BadArgument(f"{name} must be a number from {least:g} to {largest:g}, got {value!r:.100}")

@@ -52,8 +52,8 @@ class CombLin(CompiledPolicy):
         by_feature = _checked(self.features)
         by_feature.setflags(write=False)
         object.__setattr__(self, "features", by_feature.T)
-        object.__setattr__(self, "lam", check_range("lam", self.lam))
-        object.__setattr__(self, "sigma", check_range("sigma", self.sigma))
+        for name in ("lam", "sigma"):
+            object.__setattr__(self, name, check_range(name, getattr(self, name), 1.0 / LARGEST, LARGEST))
 
     @property
     def by_feature(self) -> NDArray[np.float64]:
