@@ -58,12 +58,14 @@ def stated(kind: type) -> type:
 
 def cases(folder: Path) -> dict[str, tuple[sb.Problem, Any, sb.Problem, Any, int, int]]:
     """By name: ours, the user's, rounds and runs."""
-    lanes, single = users("sets.top_k_in_lanes", folder), users("sets.top_k_single", folder)
-    top_k = users("sets.top_k", folder, top_k_in_lanes=lanes, top_k_single=single).TopK
-    coins, ucb = users("environments.bernoulli", folder).Bernoulli, users("policies.combucb1", folder).CombUCB1()
+    lanes, single = users("sets.oracles.top_k_lanes", folder), users("sets.oracles.top_k", folder)
+    top_k = users("sets.top_k", folder, top_k_lanes=lanes, top_k=single).TopK
+    coins, ucb = users("environments.bernoulli", folder).Bernoulli, users("policies.index.combucb1", folder).CombUCB1()
     recorded = users("environments.table", folder).Table
-    escb, fpl = users("policies.escb", folder).ESCB, users("policies.fpl", folder).FPL
-    graphic = users("sets.graphic", folder).GraphicMatroid
+    escb, fpl = users("policies.solution.escb", folder).ESCB, users("policies.solution.fpl", folder).FPL
+    kernels = users("sets.oracles.spanning_tree", folder)
+    kernels.kruskal = users("sets.oracles.greedy", folder).greedy(kernels.takes, kernels.without_cycles)
+    graphic = users("sets.graphic", folder, spanning_tree=kernels).GraphicMatroid
     ours, own_coins = sb.policies.CombUCB1(), sb.environments.Bernoulli
     few, many = own_coins(means(12)), own_coins(means(100))
     slate, large = sb.Problem(sb.sets.TopK(12, 3), few), sb.Problem(sb.sets.TopK(100, 10), many)

@@ -100,10 +100,8 @@ class TradeOffs(NamedTuple):
 
     def room(self, most: int) -> tuple[int, int]:
         """How many numbers and integers the work space holds for so many shortfalls, and 0."""
-        return (
-            self.numbers[0] + self.numbers[1] * (most + 1),
-            self.integers[0] + self.integers[1] * (most + 1),
-        )
+        (numbers, more_numbers), (integers, more_integers) = self.numbers, self.integers
+        return numbers + more_numbers * (most + 1), integers + more_integers * (most + 1)
 
 
 class FeasibleSet(ABC):

@@ -1,0 +1,1 @@
+"""Graphs that sets are made of: read, reduced and searched."""

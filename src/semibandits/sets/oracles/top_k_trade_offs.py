@@ -17,6 +17,9 @@ from semibandits.types import Arrays, Items, TradeOffs
 
 BITS = 32
 """Of a word that are used."""
+COUNT, REST, ALWAYS, HEAD = range(4)
+"""In `integers`: how many items are in the table, how many of them to take, how many to take always; then these items,
+those taken always, and the bits."""
 K, FIXED = range(2)
 """Constants: how many free items are taken; from there on the items that are taken anyhow."""
 
@@ -29,19 +32,18 @@ def trade_offs(free: Items, fixed: Items, k: int) -> TradeOffs:
         _take,
         (free, np.array([k, *fixed], dtype=np.int64)),
         numbers=(0, k + 1),
-        # 3 counts, two lists of items, and a bit for each row and shortfall, in whole words
-        integers=(3 + 2 * free.size + rows, -(-rows // BITS)),
+        # two lists of items, and a bit for each row and shortfall, in whole words
+        integers=(HEAD + 2 * free.size + rows, -(-rows // BITS)),
     )
 
 
 def _fill(weights: Any, gains: Any, most: int, data: Arrays, numbers: Any, integers: Any) -> None:
-    """`integers`: how many items are in the table, how many of them to take, how many always; these items; the bits."""
     free, constants = data
     k = constants[K]
     n = len(free)
     count = 0
     always = 0
-    first_always = 3 + n
+    first_always = HEAD + n
     for i in range(n):
         item = free[i]
         better = 0
@@ -59,14 +61,14 @@ def _fill(weights: Any, gains: Any, most: int, data: Arrays, numbers: Any, integ
             integers[first_always + always] = item
             always += 1
         elif better < k:
-            integers[3 + count] = item
+            integers[HEAD + count] = item
             count += 1
     rest = k - always
     if rest == 0:
         count = 0
-    integers[0] = count
-    integers[1] = rest
-    integers[2] = always
+    integers[COUNT] = count
+    integers[REST] = rest
+    integers[ALWAYS] = always
     width = most + 1
     words = most // BITS + 1
     for d in range(width):
@@ -75,13 +77,13 @@ def _fill(weights: Any, gains: Any, most: int, data: Arrays, numbers: Any, integ
         numbers[d] = -1.0
     threshold = _threshold(weights, count, rest, integers)
     for i in range(count):
-        item = integers[3 + i]
+        item = integers[HEAD + i]
         gain = gains[item]
         costs_in = max(threshold - weights[item], 0)
         costs_out = max(weights[item] - threshold, 0)
         for j in range(min(i + 1, rest), max(rest - (count - 1 - i), 0) - 1, -1):
             row = j * width
-            bits = 3 + 2 * n + (i * (rest + 1) + j) * words
+            bits = HEAD + 2 * n + (i * (rest + 1) + j) * words
             word = 0
             for d in range(most, -1, -1):
                 value = -1.0
@@ -108,11 +110,11 @@ def _outdoes(one: int, other: int, weights: Any, gains: Any) -> bool:
 def _threshold(weights: Any, count: int, rest: int, integers: Any) -> Any:
     """The weight of that rank among the items in the table."""
     for i in range(count):
-        weight = weights[integers[3 + i]]
+        weight = weights[integers[HEAD + i]]
         above = 0
         equal = 0
         for j in range(count):
-            other = weights[integers[3 + j]]
+            other = weights[integers[HEAD + j]]
             above += other > weight
             equal += other == weight
         if above < rest and rest <= above + equal:
@@ -123,21 +125,21 @@ def _threshold(weights: Any, count: int, rest: int, integers: Any) -> Any:
 def _take(d: int, out: Any, weights: Any, gains: Any, most: int, data: Arrays, numbers: Any, integers: Any) -> int:
     free, constants = data
     n = len(free)
-    count = integers[0]
-    rest = integers[1]
+    count = integers[COUNT]
+    rest = integers[REST]
     size = 0
     for i in range(FIXED, len(constants)):
         out[size] = constants[i]
         size += 1
-    for i in range(integers[2]):
-        out[size] = integers[3 + n + i]
+    for i in range(integers[ALWAYS]):
+        out[size] = integers[HEAD + n + i]
         size += 1
     words = most // BITS + 1
     threshold = _threshold(weights, count, rest, integers)
     j = rest
     for i in range(count - 1, -1, -1):
-        item = integers[3 + i]
-        word = integers[3 + 2 * n + (i * (rest + 1) + j) * words + d // BITS]
+        item = integers[HEAD + i]
+        word = integers[HEAD + 2 * n + (i * (rest + 1) + j) * words + d // BITS]
         if (word >> (d % BITS)) % 2 == 1:
             out[size] = item
             size += 1

@@ -1,0 +1,1 @@
+"""Sets as mixed integer programs, and HiGHS, which solves them."""
