@@ -3,23 +3,28 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-# What must never be forgotten: machine code, plain loop and learner decide alike in all pairs of policy and set; work
-# that is killed goes on with the same numbers, and what was saved outlives kills and power cuts; hostile files, forks,
-# threads, signals, restarts, edited code, functions that misbehave, and items in any order harm nobody; the site.
-CAMPAIGNS := $(addprefix tests/,simulation/test_policies_on_sets.py simulation/test_engine.py \
-  simulation/test_cluster_campaigns.py experiments/test_starters.py \
-  agent/test_moves.py live/test_fork_campaigns.py test_hostile_files.py util/test_power_cuts.py test_kills.py \
-  live/test_loading_elsewhere.py live/test_learner_campaigns.py live/test_interrupted_calls.py test_site.py \
-  simulation/test_misbehaving.py simulation/test_stale_campaigns.py \
-  simulation/test_stale_machine_code.py experiments/test_strangers.py)
+# Machine code, plain loop and learner decide alike in all pairs of policy and set.
+ALIKE := $(addprefix tests/simulation/,test_policies_on_sets.py test_engine.py test_solo_engine.py)
 
-.PHONY: reproduce test test-campaigns test-all lint docs bench random clean
+# What else must never be forgotten: work that is killed goes on with the same numbers, and what was saved outlives kills
+# and power cuts; hostile files, forks, threads, signals, restarts, edited code, functions that misbehave, and items in
+# any order harm nobody; the site.
+CAMPAIGNS := $(addprefix tests/,simulation/test_cluster_campaigns.py simulation/test_misbehaving.py \
+  simulation/test_stale_campaigns.py simulation/test_stale_machine_code.py agent/test_moves.py \
+  live/test_fork_campaigns.py live/test_loading_elsewhere.py live/test_learner_campaigns.py \
+  live/test_interrupted_calls.py experiments/test_strangers.py util/test_power_cuts.py test_hostile_files.py \
+  test_kills.py test_site.py)
+
+.PHONY: reproduce test test-alike test-campaigns test-all lint docs bench random clean
 
 reproduce: $(VENV)/core.stamp
 	$(BIN)/semibandits reproduce
 
 test: lint
 	$(BIN)/pytest -q -m "not long"
+
+test-alike: $(VENV)/dev.stamp
+	$(BIN)/pytest -q -m long $(ALIKE)
 
 test-campaigns: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -m long $(CAMPAIGNS)

@@ -1,13 +1,16 @@
 """Property tests are the same on every machine and every day: no clock, no random seed.
 
-Machine code is kept beside pytest's own cache, for all workers and the next run.
+Machine code is kept in a folder of its own within the user's cache: for all workers, the next run and other clones. It
+goes by what it is made of, so that it is never stale; what is older than a month is removed.
 
 Campaigns say at the end, in a line each, what they tried and what broke.
 """
 
+import contextlib
 import getpass
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,9 +25,16 @@ settings.register_profile(
 )
 settings.load_profile("fixed")
 
-os.environ["SEMIBANDITS_CACHE"] = str(Path(__file__).parent.parent / ".pytest_cache" / "code")
-if cache_folder() is None:  # the group can write to where this lies
-    os.environ["SEMIBANDITS_CACHE"] = str(Path(tempfile.gettempdir()) / f"semibandits-tests-{getpass.getuser()}")
+MONTH = 30 * 86_400.0
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers are told
+    cache = cache_folder() or Path(tempfile.gettempdir()) / f"semibandits-{getpass.getuser()}"
+    os.environ["SEMIBANDITS_CACHE"] = str(cache / "tests")
+    if cache_folder() is not None:
+        for path in (cache / "tests").iterdir():
+            with contextlib.suppress(OSError):  # another run was faster
+                if time.time() - path.stat().st_mtime > MONTH:
+                    path.unlink()
 
 CAMPAIGN = "campaign"
 

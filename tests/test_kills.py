@@ -1,7 +1,6 @@
 """Processes killed while they save: the file is always one that was written, and nothing is left beside it."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+from support.forking import MARKS
+
+pytestmark = MARKS
 
 COMMON = """
 import json, os, random, signal, struct, sys, time

@@ -14,7 +14,7 @@ POLICY = "policies/index/combucb1.py"
 MUTANTS = {
     "t for t-1 in the radius": (POLICY, "log(max(round - 1, 1))", "log(max(round, 1))"),
     "alpha 1.4": (POLICY, "alpha: float = 1.5", "alpha: float = 1.4"),
-    "Init averages": ("agent/index.py", 'overwrites = initial and self.init == "paper"', "overwrites = False"),
+    "Init averages": ("agent/index.py", 'overwrites = choice.initial and self.init == "paper"', "overwrites = False"),
     "counts start at 0 after Init": (
         "agent/index.py",
         "(setitem, self.init_x, items, x)]",

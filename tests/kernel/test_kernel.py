@@ -143,7 +143,7 @@ def test_lane_loops_with_and_without_the_pipeline() -> None:
     for row in rows:
         for lane in range(8):
             expected[which[lane], lane] += 2.0 * row[lane]
-    assert internals.lane_pipeline() is not None  # with the numba of this installation
+    assert internals.pipeline(True, True) is not None  # with the numba of this installation
     for lanes in (True, False):
         out = np.zeros((3, 8))
         bound(lane_sum, {missing: twice, LANES: 8}, lanes=lanes)(rows, which, out)
@@ -168,19 +168,19 @@ def test_lane_loops_become_vectors() -> None:
 
 
 def test_without_numbas_internals_everything_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone() -> Any:
+    def gone(*arguments: bool) -> Any:
         raise AttributeError("numba has changed")
 
-    internals.lane_pipeline.cache_clear()
-    monkeypatch.setattr(internals, "_lane_pipeline", gone)
+    internals.pipeline.cache_clear()
+    monkeypatch.setattr(internals, "_pipeline", gone)
     monkeypatch.setattr(internals, "_keyed_cache", gone)
     try:
-        assert internals.lane_pipeline() is None
+        assert internals.pipeline(True, True) is None
         out = np.zeros((3, 8))
         bound(lane_sum, {missing: twice, LANES: 8})(np.ones((1, 8)), np.zeros(8, dtype=np.uint32), out)
         assert out[0].tolist() == [2.0] * 8
     finally:
-        internals.lane_pipeline.cache_clear()
+        internals.pipeline.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("betaincinv", 3), ("ndtri_exp", 1), ("xlogy", 2)])

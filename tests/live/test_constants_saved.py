@@ -10,7 +10,6 @@ import pytest
 from semibandits import Learner, Policy, Problem, environments, sets, simulate
 from semibandits.types import FeasibleSet, Game
 
-
 NAMED_TUPLE: Any = namedtuple
 
 

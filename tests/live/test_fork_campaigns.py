@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+from support.forking import MARKS
+
+pytestmark = MARKS
 
 CAMPAIGN = """
 import os, signal, sys, threading, time, warnings

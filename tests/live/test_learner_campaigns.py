@@ -1,6 +1,5 @@
 """Learners in rough use, beside a ledger that is kept by hand: threads, restarts from any save, forked children."""
 
-import os
 import random
 import threading
 import time
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from semibandits import Decision, Learner, errors, policies, sets
-from support.forking import in_child
+from support.forking import forked, in_child
 
 N_ITEMS = 12
 TOP = sets.TopK(N_ITEMS, 3)
@@ -191,8 +190,7 @@ def test_restarts_from_any_save(lives: int, steps: int, tmp_path: Path, campaign
     campaign(f"restarts: {lives} learners, {lives * steps:,} steps, {ids:,} ids", broke)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@forked
 @pytest.mark.parametrize("forks", [4, pytest.param(200, marks=pytest.mark.long)])
 def test_ids_of_forked_workers(forks: int, campaign: Any) -> None:
     """Each child is told what its parent asked, and gives ids that nobody else gives."""

@@ -129,8 +129,8 @@ class _Compiler:
     ) -> None:
         self._checked, self._strict = frozenset(checked), frozenset(strict)
         self._bound = {id(name): value for name, value in bindings.items()}
-        self._pipeline = internals.lane_pipeline() if lanes else None
-        self._made_of: list[object] = [self._pipeline is not None, _kernel()]
+        self._lanes = lanes and internals.pipeline(True, True) is not None
+        self._made_of: list[object] = [self._lanes, _kernel()]
         self._seen: dict[FunctionType, int] = {}
         self._done: dict[tuple[FunctionType, bool], Any] = {}
         self.ours = True
@@ -180,7 +180,7 @@ class _Compiler:
     def _examine_value(self, name: str, value: Any) -> None:
         """Machine code takes values as they are now: they count."""
         if is_primitive(value) or isinstance(value, ModuleType) or _is_known_class(value):
-            self._made_of.append(value.__name__)
+            self._made_of.append((value.__name__, getattr(value, "_fields", ())))
         elif is_data(value):
             self._made_of.append(value)
         elif isinstance(value, list | dict | set | bytearray) or is_users_class(type(value)):
@@ -208,9 +208,8 @@ class _Compiler:
         # name: machine code from the cache may have been made in any process. It never leaves the linker, so what is
         # made again has another name.
         name = f"{function.__name__}_{'checked_' if checked else ''}{self.token[:16]}{'_again' * (self.token in _MADE)}"
-        twin = FunctionType(
-            function.__code__, {**function.__globals__, **names}, name, function.__defaults__, cells or None
-        )
+        code = function.__code__.replace()  # numba changes the flags of a function that it calls under a profiler
+        twin = FunctionType(code, {**function.__globals__, **names}, name, function.__defaults__, cells or None)
         twin.__qualname__ = name
         twin.__kwdefaults__ = function.__kwdefaults__
         # Python calls the outermost function only: doors for it into the others would cost a third of the time.
@@ -218,8 +217,8 @@ class _Compiler:
         options: dict[str, Any] = {"error_model": "numpy", "nogil": True, **doors}
         if not _has_lane_loops(function):
             options["forceinline"] = True
-        elif self._pipeline is not None:
-            options["pipeline_class"] = self._pipeline
+        if self._lanes:
+            options["pipeline_class"] = internals.pipeline(_has_lane_loops(function), not within)
         if function in self._strict:
             options["error_model"] = "python"
         if checked:

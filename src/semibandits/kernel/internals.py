@@ -1,7 +1,7 @@
 """Everything that rests on numba's internals: the lane pipeline, the keyed cache and its locks (numba 0.61 to 0.68).
 
-The first two only make things faster. Where numba has changed so that one of them cannot be had, `lane_pipeline` gives
-None and functions are compiled by plain njit, with the same results bit for bit; a cache that fails is not used. Locks
+The first two only make things faster. Where numba has changed so that one of them cannot be had, `pipeline` gives None
+and functions are compiled by plain njit, with the same results bit for bit; a cache that fails is not used. Locks
 that cannot be found are not minded when a process forks.
 
 **The lane pipeline.** A lane loop runs over the runs of a block, which never touch each other's numbers, but LLVM
@@ -26,21 +26,63 @@ from semibandits.kernel.interrupts import held_back
 
 
 @functools.cache
-def lane_pipeline() -> Any:
-    """The compiler class to hand to njit as `pipeline_class`; None where this numba does not let us."""
+def pipeline(lanes: bool, outermost: bool) -> Any:
+    """The compiler class to hand to njit as `pipeline_class`; None where this numba does not let us.
+
+    `lanes`: for a function whose innermost loops are all lane loops. `outermost`: for one that Python calls.
+    """
     try:
-        return _lane_pipeline()
+        return _pipeline(lanes, outermost)
     except (ImportError, AttributeError, Unsupported):
         return None
 
 
-def _lane_pipeline() -> Any:
+def _pipeline(lanes: bool, outermost: bool) -> Any:
     load_numba()
-    from llvmlite import ir
-    from numba.core import lowering
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import register_pass
+    from numba.core.environment import lookup_environment
+    from numba.core.lowering import Lower
     from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+    lower, part = _lane_lower() if lanes else Lower, _part()
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class Lowering(BaseNativeLowering):  # type: ignore[misc]
+        _name = f"semibandits_{'lane' if lanes else 'plain'}_{'outermost' if outermost else 'inner'}_lowering"
+
+        @property
+        def lowering_class(self) -> Any:
+            return lower
+
+        def run_pass(self, state: Any) -> bool:
+            if not outermost:
+                state.library = part(state.targetctx.codegen(), state.func_id.func_qualname)
+            super().run_pass(state)
+            if outermost:
+                for variable in state.library._final_module.global_variables:
+                    if (environment := lookup_environment(variable.name)) is not None:
+                        state.library.codegen.set_env(variable.name, environment)
+            return True
+
+    class Compiler(CompilerBase):  # type: ignore[misc]
+        def define_pipelines(self) -> list[Any]:
+            if lanes:
+                self.state.flags.noalias = True
+            passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            if not any(step is NativeLowering for step, _ in passes.passes):
+                raise AttributeError("numba lowers functions in another way")
+            passes.passes = [(Lowering if step is NativeLowering else step, text) for step, text in passes.passes]
+            passes.finalize()
+            return [passes]
+
+    return Compiler
+
+
+@functools.cache
+def _lane_lower() -> Any:
+    from llvmlite import ir
+    from numba.core import lowering
 
     class Distinct(ir.values.MDValue):  # type: ignore[misc]
         """A metadata node that is equal to none but itself; llvmlite would merge equal ones."""
@@ -70,25 +112,34 @@ def _lane_pipeline() -> Any:
                         if instruction.opname in ("load", "store", "call"):
                             instruction.set_metadata("llvm.access.group", group)
 
-    @register_pass(mutates_CFG=True, analysis_only=False)
-    class LaneLowering(BaseNativeLowering):  # type: ignore[misc]
-        _name = "semibandits_lane_lowering"
+    return LaneLower
 
-        @property
-        def lowering_class(self) -> Any:
-            return LaneLower
 
-    class LaneCompiler(CompilerBase):  # type: ignore[misc]
-        def define_pipelines(self) -> list[Any]:
-            self.state.flags.noalias = True
-            passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-            if not any(step is NativeLowering for step, _ in passes.passes):
-                raise AttributeError("numba lowers functions in another way")
-            passes.passes = [(LaneLowering if step is NativeLowering else step, text) for step, text in passes.passes]
-            passes.finalize()
-            return [passes]
+@functools.cache
+def _part() -> Any:
+    from numba.core.codegen import JITCodeLibrary
 
-    return LaneCompiler
+    class Nowhere:
+        @staticmethod
+        def set_env(name: str, environment: object) -> None: ...
+
+    class Part(JITCodeLibrary):  # type: ignore[misc]
+        """The code of an inner function: linked into the outermost and optimised there, it is never run by itself."""
+
+        codegen = Nowhere
+
+        def _optimize_final_module(self) -> None: ...
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._verify_declare_only_symbols()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0
+
+    return Part
 
 
 def _innermost_loops(function: Any, block_type: type) -> list[tuple[list[Any], set[Any]]]:
@@ -191,6 +242,7 @@ def _no_numba() -> str:
             forks.awaited(global_compiler_lock._lock)
             forks.awaited(ffi.lib._lock._lock)
         _free_pass_managers()
+        _compare_flags_quickly()
     return ""
 
 
@@ -203,6 +255,23 @@ def _free_pass_managers() -> None:
         for kind in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
             if kind._dispose is ffi.ObjectRef._dispose:
                 kind._dispose = newpassmanagers.NewPassManager._dispose
+
+
+def _compare_flags_quickly() -> None:
+    """Mends what takes numba a quarter of its own time (seen in 0.61 to 0.68): whenever it looks for the type of a call
+    it compares two sets of flags, and works out all the defaults of both to do so."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from numba.core.targetconfig import TargetConfig
+
+        @functools.cache
+        def defaults(kind: Any) -> dict[str, Any]:
+            return {name: option.default for name, option in kind.options.items()}
+
+        def values(self: Any) -> dict[str, Any]:
+            return {**defaults(self.__class__), **self._values}
+
+        _ = TargetConfig.values, TargetConfig()._values, TargetConfig.options
+        TargetConfig.values = values
 
 
 def keep_on_disk(dispatcher: Any, token: str) -> None:
@@ -226,11 +295,16 @@ def _keyed_cache() -> Any:
     load_numba()
     import llvmlite
     import numba
+    import numpy as np
     from numba.core.caching import _Cache
     from numba.core.compiler import CompileResult
     from numba.core.serialize import dumps
 
-    versions = (numba.__version__, llvmlite.__version__, sys.version_info[:3])
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version_info[:3])
+
+    def described(kind: Any) -> Any:
+        """A type and, which its own name leaves out, how the fields of named tuples are called."""
+        return str(kind), getattr(kind, "fields", ()), [described(one) for one in getattr(kind, "types", ())]
 
     class KeyedCache(_Cache):  # type: ignore[misc]
         def __init__(self, place: Path, token: str) -> None:
@@ -241,7 +315,7 @@ def _keyed_cache() -> Any:
             return str(self._place)
 
         def _name(self, signature: Any, codegen: Any) -> str:
-            key = repr((self._token, str(signature), codegen.magic_tuple(), versions))
+            key = repr((self._token, [described(one) for one in signature], codegen.magic_tuple(), versions))
             return f"{hashlib.sha256(key.encode()).hexdigest()}.code"
 
         def load_overload(self, signature: Any, context: Any) -> Any:

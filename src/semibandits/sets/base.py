@@ -1,4 +1,4 @@
-"""Bases of the built-in sets: restrictions, specifications, drawings, one kernel function of the oracle for all uses."""
+"""Bases of the built-in sets: restrictions, specifications, drawings, one oracle for all uses."""
 
 import os
 from abc import abstractmethod
