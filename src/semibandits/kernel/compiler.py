@@ -112,6 +112,8 @@ _LOCK = ForkLock()
 _ALIVE: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 """All machine code that anybody holds, by token."""
 _KEPT: RecentCache[str, Any] = RecentCache(MOST_KEPT)
+_PARTS: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
+"""Functions that are called by others alone, by token: kernels share them."""
 _MADE: set[str] = set()
 """The tokens of what may have come from the disk before."""
 
@@ -130,13 +132,11 @@ class _Compiler:
         self._checked, self._strict = frozenset(checked), frozenset(strict)
         self._bound = {id(name): value for name, value in bindings.items()}
         self._lanes = lanes and internals.pipeline(True, True) is not None
-        self._made_of: list[object] = [self._lanes, _kernel()]
-        self._seen: dict[FunctionType, int] = {}
+        self._tokens: dict[tuple[FunctionType, bool], str] = {}
         self._done: dict[tuple[FunctionType, bool], Any] = {}
         self.ours = True
         """Whether all functions belong to this package."""
-        self._examine(function)
-        self.token = digest(self._made_of)
+        self.token = self._token(function)
 
     def result(self, function: Any) -> Any:
         """The compiled function; the same one again if nothing that it is made of has changed."""
@@ -151,63 +151,66 @@ class _Compiler:
             _KEPT[self.token] = result
         return result
 
-    def _examine(self, function: Any) -> None:
-        """Writes down what the function is made of."""
+    def _token(self, function: Any, checked: bool = False) -> str:
+        """Says what the function is made of. `checked`: every index is, in this function and all it calls."""
         if not isinstance(function, FunctionType):
             raise TypeError(f"expected a plain Python function, got {function!r}")
-        if function in self._seen:
-            self._made_of.append(self._seen[function])
-            return
-        self._seen[function] = len(self._seen)
+        checked = checked or function in self._checked
+        which = (function, checked)
+        if which in self._tokens:
+            return self._tokens[which]
+        self._tokens[which] = "calls itself"
         self.ours &= is_ours(function)
-        if function in self._checked:
-            self._made_of.append("checked")
-        if function in self._strict:
-            self._made_of.append("strict")
-        self._made_of += [function.__code__, function.__defaults__, function.__kwdefaults__, _has_lane_loops(function)]
+        made_of = [self._lanes, _kernel(), checked, function in self._strict, _has_lane_loops(function)]
+        made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
-            self._made_of.append(name)
-            if isinstance(value, FunctionType) and not is_primitive(value):
-                self._examine(value)
-            else:
-                self._examine_value(str(name), value)
+            is_function = isinstance(value, FunctionType) and not is_primitive(value)
+            made_of += [name, self._token(value, checked) if is_function else self._described(str(name), value)]
         for chain in read(function.__code__).chains:
             value, rest = followed(function.__globals__.get(chain[0]), chain[1:])
             if len(rest) < len(chain) - 1:  # a module's, which machine code takes as it is now
-                self._made_of.append(chain)
-                self._examine_value(".".join(chain), value)
+                made_of += [chain, self._described(".".join(chain), value)]
+        self._tokens[which] = digest(made_of)
+        return self._tokens[which]
 
-    def _examine_value(self, name: str, value: Any) -> None:
+    def _described(self, name: str, value: Any) -> object:
         """Machine code takes values as they are now: they count."""
         if is_primitive(value) or isinstance(value, ModuleType) or _is_known_class(value):
-            self._made_of.append((value.__name__, getattr(value, "_fields", ())))
-        elif is_data(value):
-            self._made_of.append(value)
-        elif isinstance(value, list | dict | set | bytearray) or is_users_class(type(value)):
+            return "known", value.__name__, getattr(value, "_fields", ())
+        if is_data(value):
+            return "data", value
+        if isinstance(value, list | dict | set | bytearray) or is_users_class(type(value)):
             raise TypeError(f"{name} is a {type(value).__name__}, which may change and cannot be compiled")
-        else:  # known to numba, perhaps, but not to us
-            self._made_of.append(id(value))
-            self.ours = False
+        self.ours = False  # known to numba, perhaps, but not to us
+        return "object", id(value)
 
     def _compile(self, function: FunctionType, checked: bool = False) -> Any:
-        """`checked`: every index is, in this function and all it calls."""
         internals.load_numba()
-        import numba
-
         checked = checked or function in self._checked
         which = (function, checked)
         if which in self._done:
             if self._done[which] is None:
                 raise TypeError(f"{function.__name__} calls itself, which cannot be compiled")
             return self._done[which]
-        within = bool(self._done)
-        self._done[which] = None
+        within, token = bool(self._done), self._tokens[which]
+        part = _PARTS.get(token) if within and self._lanes else None
+        if part is None:
+            self._done[which] = None
+            part = self._jitted(function, checked, token, within)
+            if within and self._lanes:
+                _PARTS[token] = part
+        self._done[which] = part
+        return part
+
+    def _jitted(self, function: FunctionType, checked: bool, token: str, within: bool) -> Any:
+        import numba
+
         names = {name: self._twin(value, checked) for name, value in self._globals(function).items()}
         cells = tuple(CellType(self._twin(value, checked)) for value in self._cells(function))
         # The linker takes functions of the same name to be the same, so what it is made of is part of a function's
         # name: machine code from the cache may have been made in any process. It never leaves the linker, so what is
         # made again has another name.
-        name = f"{function.__name__}_{'checked_' if checked else ''}{self.token[:16]}{'_again' * (self.token in _MADE)}"
+        name = f"{function.__name__}_{'checked_' if checked else ''}{token[:16]}{'_again' * (token in _MADE)}"
         code = function.__code__.replace()  # numba changes the flags of a function that it calls under a profiler
         twin = FunctionType(code, {**function.__globals__, **names}, name, function.__defaults__, cells or None)
         twin.__qualname__ = name
@@ -223,8 +226,7 @@ class _Compiler:
             options["error_model"] = "python"
         if checked:
             options["boundscheck"] = True
-        self._done[which] = numba.njit(**options)(twin)
-        return self._done[which]
+        return numba.njit(**options)(twin)
 
     def _globals(self, function: FunctionType) -> dict[str, Any]:
         """The globals that the function names, with bound things in the place of placeholders."""
@@ -303,9 +305,9 @@ def bound(
 
 
 @functools.cache
-def _kernel() -> list[bytes]:
+def _kernel() -> str:
     """The text of this room: the primitives and the pipeline."""
     from importlib.resources import files  # finds them in a zip, too
 
     here = sorted(files(__package__).iterdir(), key=lambda path: path.name)
-    return [path.read_bytes() for path in here if path.name.endswith(".py")]
+    return digest([path.read_bytes() for path in here if path.name.endswith(".py")])
