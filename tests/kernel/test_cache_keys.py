@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from semibandits._util.fingerprint.digest import digest
+from semibandits._util.fingerprint import digest
 from semibandits.kernel import LANES, compiler, internals, lane_loops, placeholder, sqrt
 
 gain, BONUS = placeholder("gain"), placeholder("BONUS")
