@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -137,3 +138,12 @@ def test_memory_is_flat() -> None:
 @pytest.mark.long
 def test_memory_is_flat_over_a_million_rounds() -> None:
     assert growth(1_000_000) < 100_000
+
+
+def test_files_named_in_the_makefile_hold_long_tests() -> None:
+    named = re.findall(r"(?:\w+/)?test_\w+\.py", (ROOT / "Makefile").read_text())
+    assert len(named) > 15
+    for name in named:
+        paths = [path for folder in ("", "simulation") if (path := ROOT / "tests" / folder / name).exists()]
+        assert len(paths) == 1, name
+        assert "long" in paths[0].read_text(), name

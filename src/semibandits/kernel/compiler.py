@@ -132,11 +132,11 @@ class _Compiler:
         self._checked, self._strict = frozenset(checked), frozenset(strict)
         self._bound = {id(name): value for name, value in bindings.items()}
         self._lanes = lanes and internals.pipeline(True, True) is not None
-        self._tokens: dict[tuple[FunctionType, bool], str] = {}
+        self._made_of: dict[tuple[FunctionType, bool], list[object]] = {}
         self._done: dict[tuple[FunctionType, bool], Any] = {}
         self.ours = True
         """Whether all functions belong to this package."""
-        self.token = self._token(function)
+        self.token = digest(self._examined(function))
 
     def result(self, function: Any) -> Any:
         """The compiled function; the same one again if nothing that it is made of has changed."""
@@ -151,27 +151,27 @@ class _Compiler:
             _KEPT[self.token] = result
         return result
 
-    def _token(self, function: Any, checked: bool = False) -> str:
-        """Says what the function is made of. `checked`: every index is, in this function and all it calls."""
+    def _examined(self, function: Any, checked: bool = False) -> list[object]:
+        """What the function is made of. `checked`: every index is, in this function and all it calls."""
         if not isinstance(function, FunctionType):
             raise TypeError(f"expected a plain Python function, got {function!r}")
         checked = checked or function in self._checked
         which = (function, checked)
-        if which in self._tokens:
-            return self._tokens[which]
-        self._tokens[which] = "calls itself"
+        if which in self._made_of:
+            return self._made_of[which]
+        self._made_of[which] = ["calls itself"]
         self.ours &= is_ours(function)
-        made_of = [self._lanes, _kernel(), checked, function in self._strict, _has_lane_loops(function)]
+        made_of: list[object] = [self._lanes, _kernel(), checked, function in self._strict, _has_lane_loops(function)]
         made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             is_function = isinstance(value, FunctionType) and not is_primitive(value)
-            made_of += [name, self._token(value, checked) if is_function else self._described(str(name), value)]
+            made_of += [name, self._examined(value, checked) if is_function else self._described(str(name), value)]
         for chain in read(function.__code__).chains:
             value, rest = followed(function.__globals__.get(chain[0]), chain[1:])
             if len(rest) < len(chain) - 1:  # a module's, which machine code takes as it is now
                 made_of += [chain, self._described(".".join(chain), value)]
-        self._tokens[which] = digest(made_of)
-        return self._tokens[which]
+        self._made_of[which] = made_of
+        return made_of
 
     def _described(self, name: str, value: Any) -> object:
         """Machine code takes values as they are now: they count."""
@@ -192,7 +192,8 @@ class _Compiler:
             if self._done[which] is None:
                 raise TypeError(f"{function.__name__} calls itself, which cannot be compiled")
             return self._done[which]
-        within, token = bool(self._done), self._tokens[which]
+        within = bool(self._done)
+        token = digest(self._made_of[which]) if within else self.token
         part = _PARTS.get(token) if within and self._lanes else None
         if part is None:
             self._done[which] = None
