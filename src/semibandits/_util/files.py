@@ -73,7 +73,7 @@ def read_file(path: str | os.PathLike[str], most: int) -> bytes:
     return bytes(data)
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def _without_waiting(path: str | os.PathLike[str], flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -90,8 +90,11 @@ def read_head(path: Path, size: int) -> bytes:
     """The first bytes of a file; of what is there and none, `NoPlainFile`."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise NoPlainFile(path, "it is no file")
-    with open(path, "rb", buffering=0, opener=_without_waiting) as file:
-        return file.read(size)
+    handle = _without_waiting(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # no file object, which warns if a signal
+    try:  # handler raises before it is closed
+        return os.read(handle, size)
+    finally:
+        os.close(handle)
 
 
 def read_npy(data: bytes) -> NDArray[Any]:

@@ -124,11 +124,9 @@ def _part() -> Any:
         def set_env(name: str, environment: object) -> None: ...
 
     class Part(JITCodeLibrary):  # type: ignore[misc]
-        """The code of an inner function: linked into the outermost and optimised there, it is never run by itself."""
+        """The code of an inner function: linked into the outermost, never run by itself, nor made machine code."""
 
         codegen = Nowhere
-
-        def _optimize_final_module(self) -> None: ...
 
         def _finalize_final_module(self) -> None:
             self._finalize_dynamic_globals()
