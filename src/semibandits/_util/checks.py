@@ -153,15 +153,21 @@ def check_item_gaps(item_gaps: ArrayLike) -> NDArray[np.float64]:
     return known[known < np.inf]
 
 
-def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
-    """A non-empty finite float64 vector; a single number stands for n_items equal ones."""
-    check_order(name, values, names=True)
+def as_numbers(values: Any, expected: str, *, masked: bool = True) -> NDArray[Any]:
+    """An array of numbers; of what is none an error says what was `expected`. `masked`: it may hide some of them."""
     try:
         numbers = np.asarray(values)
     except ValueError as error:
-        raise BadArgument(f"{name} must be numbers, one per item, got {values!r:.200}") from error
-    if numbers.dtype.kind not in "fiu":
-        raise BadArgument(f"{name} must be numbers, one per item, got {values!r:.200}")
+        raise BadArgument(f"{expected}, got {values!r:.200}") from error
+    if numbers.dtype.kind not in "fiu" or (isinstance(values, np.ma.MaskedArray) and not masked):
+        raise BadArgument(f"{expected}, got {values!r:.200}")
+    return numbers
+
+
+def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> Weights:
+    """A non-empty finite float64 vector; a single number stands for n_items equal ones."""
+    check_order(name, values, names=True)
+    numbers = as_numbers(values, f"{name} must be numbers, one per item")
     vector = np.full(n_items or 1, numbers, dtype=np.float64) if numbers.ndim == 0 else numbers.astype(np.float64)
     if vector.ndim != 1 or vector.size == 0 or (n_items is not None and vector.size != n_items):
         expected = "one number per item" if n_items is None else f"{n_items} numbers"
@@ -257,13 +263,7 @@ def check_restriction(include: Iterable[int], exclude: Iterable[int], n_items: i
 
 def check_covariance(given: Any, instead: str) -> NDArray[np.float64]:
     """A symmetric positive definite matrix; for one that is not definite, what to do `instead`."""
-    try:
-        matrix = np.array(given)
-    except ValueError as error:
-        raise BadArgument(f"covariance must be a square matrix of numbers, got {given!r:.100}") from error
-    if matrix.dtype.kind not in "iuf" or isinstance(given, np.ma.MaskedArray):
-        raise BadArgument(f"covariance must be a square matrix of numbers, got {given!r:.100}")
-    matrix = matrix.astype(np.float64)
+    matrix = as_numbers(given, "covariance must be a square matrix of numbers", masked=False).astype(np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise BadArgument(f"covariance must be a square matrix, a row for each item, got the shape {matrix.shape}")
     if not np.isfinite(matrix).all():

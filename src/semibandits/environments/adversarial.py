@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import check_bounds
+from semibandits._util.checks import as_numbers, check_bounds
 from semibandits._util.indexed import columns_of
 from semibandits.environments.table import InOrder
 from semibandits.errors import BadArgument
@@ -36,12 +36,7 @@ class Adversarial(InOrder):
 
 
 def _check_losses(losses: ArrayLike, bounds: Bounds) -> Weights:
-    try:
-        rows = np.array(losses)
-    except ValueError as error:
-        raise BadArgument(f"losses must be a matrix of numbers (rounds, items), got {losses!r:.200}") from error
-    if rows.dtype.kind not in "fiu" or isinstance(losses, np.ma.MaskedArray):
-        raise BadArgument(f"losses must be a matrix of numbers (rounds, items), got {losses!r:.200}")
+    rows = as_numbers(losses, "losses must be a matrix of numbers (rounds, items)", masked=False)
     if rows.ndim != 2 or 0 in rows.shape:
         raise BadArgument(f"losses must be a matrix (rounds, items), got an array of shape {rows.shape}")
     inside = (rows >= bounds[0]) & (rows <= bounds[1])
@@ -50,6 +45,6 @@ def _check_losses(losses: ArrayLike, bounds: Bounds) -> Weights:
         raise BadArgument(
             f"losses must be from {bounds[0]} to {bounds[1]}, got {rows[row, item]} in row {row} for item {item}"
         )
-    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    rows = np.array(rows, dtype=np.float64, order="C")
     rows.setflags(write=False)
     return rows

@@ -1,4 +1,4 @@
-"""What in a user's function may come out otherwise in machine code than in plain Python."""
+"""Differences between a user's function as plain Python and as machine code, found before it is compiled."""
 
 import dis
 import math

@@ -1,4 +1,4 @@
-"""What every check of a contract does: demand, and count whatever is raised as a breach."""
+"""The form of every check of a contract: it demands, and whatever is raised is a breach."""
 
 import functools
 from collections.abc import Callable
