@@ -33,7 +33,6 @@ FILES = {
     "experiments.running": ("Finished",),
     "experiments.report.experiment": ("report",),
 }
-FIGURE_1C = ("run_cell", "Cell")
 STUDIES = {
     "experiments.paper.tightness": ("run", "draw", "Instance", "Tightness", "Cell", "Fit"),
     "experiments.paper.constants": ("table", "draw", "Table", "Row"),
@@ -43,7 +42,7 @@ PAGES = (
     Page("learner", "Live use", {"": ("Learner", "Decision")}),
     Page("problems", "Problems", {"": ("Problem",), "problems": ()}),
     Page("simulation", "Simulation", {"": ("simulate", "SimulationResult"), "simulation": ()}),
-    Page("sets", "Feasible sets", {"sets": (), "sets.built_in": ("BuiltIn",)}),
+    Page("sets", "Feasible sets", {"sets": (), "sets.base": ("BuiltIn",)}),
     Page("environments", "Environments", {"environments": ()}),
     Page("policies", "Policies", {"policies": ()}),
     Page("theory", "Bounds of regret", {"theory": ()}),
@@ -59,7 +58,7 @@ PAGES = (
         {
             "": CONTRACT,
             "types": (*WORDS, "TradeOffs", "total"),
-            "policies.solution": ("CompiledPolicy", "PolicyKernels"),
+            "policies.solution": ("CompiledPolicy", "PolicyKernels", "best_of", "score_items"),
         },
     ),
     Page("testing", "Checks of your own parts", {"testing": ()}),

@@ -114,6 +114,7 @@ def test_what_never_was_is_not_found() -> None:
         _ = old_module("semibandits.moves").nothing
 
 
+@pytest.mark.filterwarnings("ignore:semibandits.moves.Move:DeprecationWarning")
 def test_a_policy_says_moves() -> None:
     moves = old_module("semibandits.moves")
     assert moves.Moves is PolicyKernels

@@ -353,3 +353,33 @@ def test_the_roster_is_whole() -> None:
     moved = {kind for kind in public if isinstance(kind, type) and issubclass(kind, CompiledPolicy)}
     assert moved == {type(make(5)) for make in LIVE.values()}
     assert {name for name, make in LIVE.items() if make(5).feedback == "bandit"} == set(BANDIT) & set(LIVE)
+
+
+class Alternating(policies.FPL):
+    """Its own `choose` stands in the class that has kernels, too."""
+
+    def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
+        return super().kernels(feasible)
+
+    def choose(self, state: Any, feasible: FeasibleSet, round: int, key: int) -> Any:
+        return (np.array([3, 4]), np.zeros(2)) if round % 2 == 0 else super().choose(state, feasible, round, key)
+
+
+def test_methods_of_ones_own_are_asked_not_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = Learner(sets.TopK(5, 2), Alternating(eta=0.1), seed=0)
+    chosen = []
+    for _ in range(6):
+        decision = learner.ask()
+        chosen.append(decision.items.tolist())
+        learner.tell(decision.id, [1.0, 0.0])
+    assert chosen[1::2] == [[3, 4]] * 3
+    problem = Problem(sets.TopK(5, 2), environments.Bernoulli([0.9, 0.9, 0.5, 0.1, 0.1]))
+    for engine in ("plain", "auto"):
+        played = simulate(
+            problem, Alternating(eta=0.1), horizon=40, runs=1, seed=0, engine=engine, threads=1, record="solutions"
+        )
+        assert (played.solutions[0, 0, 1::2] == [3, 4]).all()
+    later = Learner(sets.TopK(5, 2), policies.FPL(eta=0.1), seed=0)
+    later.tell(later.ask().id, [1.0, 0.0])
+    monkeypatch.setattr(policies.FPL, "choose", lambda *_: (np.array([1, 2]), np.zeros(2)))
+    assert later.ask().items.tolist() == [1, 2]

@@ -74,7 +74,7 @@ RENAMED = {
     "environments.base.check_bounds": "_util.checks.check_bounds",
     "environments.base.check_vector": "_util.checks.check_vector",
     "environments.base.check_vectors": "_util.checks.check_vectors",
-    "moves.Moves": "policies.solution.base.PolicyKernels",
+    "moves.Moves": "policies.solution.PolicyKernels",
     "moves.oracle_text": "oracle.compiled_oracle",
     "policies.checks.begin": "_util.checks.check_init",
     "policies.checks.not_negative": "_util.checks.check_not_negative",
@@ -85,6 +85,7 @@ RENAMED = {
     "sets.base.check_items": "_util.checks.check_items",
     "sets.base.check_n_items": "_util.checks.check_n_items",
     "structure.Arrays": "types.Arrays",
+    "types.check_choice": "_util.checks.check_choice",
 }
 """Names in these and in others that are elsewhere now, or called otherwise."""
 
@@ -103,10 +104,11 @@ class _Loader:  # no importlib.abc.Loader, which is slow to import
     def exec_module(self, module: ModuleType) -> None:
         old = module.__name__.removeprefix(PREFIX)
         new = PREFIX + MOVED[old]
-        _warn(f"{module.__name__} is now {new}")
         if any(name.startswith(f"{old}.") for name in RENAMED):
+            _warn(f"{module.__name__} is now {new}, with other names in it")
             vars(module)["__getattr__"] = partial(_found, module, import_module(new))
         else:
+            _warn(f"{module.__name__} is now {new}")
             sys.modules[module.__name__] = import_module(new)
 
 
@@ -114,8 +116,10 @@ def _found(old: ModuleType, new: ModuleType, name: str) -> Any:
     """A name of a moved module."""
     known = f"{old.__name__}.{name}".removeprefix(PREFIX)
     if known == "moves.Moved":
+        _warn(f"{PREFIX}{known} is now {PREFIX}policies.solution.CompiledPolicy, whose moves() is called kernels()")
         found: Any = _by_moves(new.CompiledPolicy)
     elif known in RENAMED:
+        _warn(f"{PREFIX}{known} is now {PREFIX}{RENAMED[known]}")
         found = _renamed(known)
     else:
         return getattr(new, name)

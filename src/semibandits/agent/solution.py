@@ -14,9 +14,9 @@ from semibandits._util.ownership import ours, vouched
 from semibandits.agent.base import Agent, Choice, Learned, Setting, in_layers
 from semibandits.errors import BadArgument, BadWeights, InfeasibleSolution, Unsupported
 from semibandits.oracle import check_answer
-from semibandits.policies.solution.base import WarmPolicy, remade, warm_policy
+from semibandits.policies.solution.base import WarmPolicy, plays_by_kernels, remade, warm_policy
 from semibandits.types import FeasibleSet, FeedbackKind, Items, Note, Policy, State, Weights, total
-from semibandits.types.policies import CONSTANTS
+from semibandits.types.policies import constants_of
 
 
 class PolicyAgent(Agent):
@@ -37,12 +37,12 @@ class PolicyAgent(Agent):
 
     @cached_property
     def _kernels(self) -> WarmPolicy | None:
-        """Those of the policy on the whole set, if it plays by them."""
+        """Those of the policy on the whole set, if it has any."""
         return warm_policy(self.policy, self.feasible)
 
     def _decide(self, part: FeasibleSet, round: int) -> Choice:
         key = int(rng.below(self._policy_key, round))
-        if part is self.feasible and self._kernels is not None:
+        if part is self.feasible and self._kernels is not None and plays_by_kernels(self.policy):
             choice: Any = self._kernels.choose(self.state, round, key)
         else:
             choice = self.policy.choose(self.state, part, round, key)
@@ -113,7 +113,7 @@ class PolicyAgent(Agent):
         ]
 
     def _learned(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
-        if self._kernels is not None:
+        if self._kernels is not None and plays_by_kernels(self.policy):
             return self._kernels.learn(state, round, items, x, note, key)
         after = self.policy.learn(state, self.feasible, round, items, x, note, key)
         if after is None:
@@ -134,11 +134,12 @@ class PolicyAgent(Agent):
             raise BadArgument(f"the state should have arrays {expected!r:.200}, got {found!r:.200}")
         names = getattr(self.state, "_fields", ("",) * len(arrays))
         if ours(self.policy) and not all(
-            name in CONSTANTS or np.isfinite(array).all() for name, array in zip(names, arrays, strict=True)
+            name == constants_of(self.policy) or np.isfinite(array).all()
+            for name, array in zip(names, arrays, strict=True)
         ):
             raise BadArgument("the state must be finite")
         restored = remade(self.state, arrays)
-        constants = {name: getattr(self.state, name) for name in CONSTANTS if name in names}
+        constants = {name: getattr(self.state, name) for name in names if name == constants_of(self.policy)}
         self.state = restored._replace(**constants) if constants else restored
 
     def reordered(self, state: list[NDArray[Any]], order: NDArray[np.int64]) -> list[NDArray[Any]]:

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 
 from semibandits._util.files import make_folders, replace_file
 from semibandits._util.resources import cores
-from semibandits.errors import BadExperiment, SemiBanditError, StoreFailed, UncoveredItems, Unsupported, to_install
+from semibandits.errors import (
+    BadArgument,
+    BadExperiment,
+    SemiBanditError,
+    StoreFailed,
+    UncoveredItems,
+    Unsupported,
+    to_install,
+)
 from semibandits.experiments.files.document import Experiment, Plan, Where, as_in_files
 from semibandits.experiments.files.user_code import no_sys_exit
 from semibandits.experiments.folder import claimed
@@ -49,6 +57,8 @@ def run(
     removed. Of other files in the folder none is: what was written here is listed in its experiment.json, and only
     that is replaced or removed. `BadState` says so where another file, or a link, is in the way.
     """
+    if not isinstance(experiment, Experiment):
+        raise BadArgument(f"experiment must be what read() gives, got {experiment!r:.100}")
     folder = Path(out)
     if report:
         check_axes(None)

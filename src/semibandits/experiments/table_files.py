@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from semibandits.errors import BadArgument
 from semibandits.experiments.result_folder import write_file
 
 
-def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> list[Path]:
+def write_table(
+    folder: str | PathLike[str], name: str, columns: Mapping[str, Sequence[Any] | NDArray[Any]]
+) -> list[Path]:
     """Writes NAME.csv and, where pyarrow is installed, NAME.parquet; returns what was written.
 
     Numbers in the CSV file are written so that they are read back exactly. None is an empty cell.
@@ -28,6 +31,7 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | N
     writer.writerow(listed)
     cells = (["NaN" if value != value else value for value in values] for values in listed.values())
     writer.writerows(zip(*cells, strict=True))
+    folder = Path(folder)
     files = {folder / f"{name}.csv": text.getvalue().encode()}
     table = _parquet(listed)
     if table is not None:

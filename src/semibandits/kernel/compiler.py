@@ -307,7 +307,7 @@ def bound(
 
 @functools.cache
 def _kernel() -> str:
-    """The text of this room: the primitives and the pipeline."""
+    """The source of the kernel: the primitives and the pipeline."""
     from importlib.resources import files  # finds them in a zip, too
 
     here = sorted(files(__package__).iterdir(), key=lambda path: path.name)

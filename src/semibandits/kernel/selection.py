@@ -1,4 +1,4 @@
-"""The k-th largest of some numbers: text for the compiler."""
+"""The k-th largest of some numbers: a kernel function."""
 
 from typing import Any
 

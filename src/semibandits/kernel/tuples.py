@@ -1,4 +1,4 @@
-"""Reading and writing all numbers of an item in a lane as a tuple: text for the compiler, one for each length."""
+"""Reading and writing all numbers of an item in a lane as a tuple: kernel functions, one for each length."""
 
 import functools
 from collections.abc import Callable

@@ -27,7 +27,7 @@ from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, c
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
 from semibandits.types import FeedbackKind, IndexPolicy, Policy
-from semibandits.types.policies import CONSTANTS
+from semibandits.types.policies import constants_of
 
 MOST_ROUNDS = 10**12
 """The longest horizon."""
@@ -313,7 +313,7 @@ def _parameters(task: Task) -> dict[str, Any]:
     }
     agent = task.agent(run=0)
     state = getattr(agent, "state", None)
-    constants = next((getattr(state, name) for name in CONSTANTS if hasattr(state, name)), None)
+    constants = getattr(state, constants_of(task.policy), None)
     tuned = {} if constants is None else {"facts": [float(x) for x in constants if np.isfinite(x)]}
     return {"policy": type(task.policy).__name__, **plain, **tuned, "init": agent.init}
 

@@ -141,7 +141,10 @@ class Store:
     def save(self, policy: int, first: int, outcome: Outcome) -> None:
         data = io.BytesIO()
         timed = {} if outcome.seconds is None else {"seconds": outcome.seconds}
-        about = self._about(policy, first, len(outcome.regret)) | {"recorded": list(outcome.arrays())}
+        about = self._about(policy, first, len(outcome.regret)) | {
+            "recorded": list(outcome.arrays()),
+            "written_by": edition()[PACKAGE],
+        }
         np.savez(data, **outcome.arrays(), **timed, **{ABOUT: np.array(json.dumps(about))})  # type: ignore[arg-type]
         self._write(self._folder / f"{self._policies[policy][:16]}-{first}.npz", data.getvalue())
 
@@ -151,6 +154,12 @@ class Store:
 
     @staticmethod
     def _check_owner(path: Path, found: dict[str, Any], expected: dict[str, Any]) -> None:
+        author = found.get("written_by", edition()[PACKAGE])  # of earlier editions, which the note tells, there is none
+        if author != edition()[PACKAGE]:
+            raise BadState(
+                f"{path} was written by {_named(author)}, this is {_named(edition()[PACKAGE])}: they may play "
+                "differently. Remove it, and its runs are played again"
+            )
         for name, value in expected.items():
             if found.get(name) != value:
                 other = "another experiment" if name == "experiment" else "another policy" if name == "policy" else ""

@@ -9,7 +9,10 @@
 | T(e), ŵ(e), U_t(e) | `counts`, `estimates`, `scores` |
 """
 
+from typing import TYPE_CHECKING
+
 from semibandits._util.arrays import Arrays, Bounds, Items, Scalar, Weights
+from semibandits._util.moved import former_names
 from semibandits._util.ownership import up_to_date
 from semibandits.types.environments import DrawFunction, Environment, means_in
 from semibandits.types.policies import IndexPolicy, Policy
@@ -47,3 +50,6 @@ __all__ = [
     "total",
     "up_to_date",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import ClassVar, Literal
 
 from semibandits._util.arrays import Items, Scalar, Weights
+from semibandits._util.ownership import ours
 from semibandits.errors import Unsupported
 from semibandits.types.sets import FeasibleSet
 from semibandits.types.words import Clock, FeedbackKind, Game, Init, Note, Params, State, Stats
@@ -82,10 +83,6 @@ class IndexPolicy(ABC):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-CONSTANTS = ("constants", "facts")
-"""The fields of a state that are for constants; the second is what it was called in 0.1."""
-
-
 class Policy(ABC):
     """A policy that is more than a formula per item: it chooses whole solutions, and keeps what state it likes.
 
@@ -93,7 +90,7 @@ class Policy(ABC):
     keep nothing themselves: all that is learned is in the state, so that one policy serves many learners and runs.
 
     A state, to be saved, is a tuple of NumPy arrays whose shapes never change; a note is one such array, or None. If it
-    is a named tuple, its field `constants` is for constants: a learner that is loaded takes them from `start`.
+    is a named tuple, its field `facts` is for constants: a learner that is loaded takes them from `start`.
     """
 
     feedback: ClassVar[FeedbackKind] = "semi"
@@ -153,3 +150,8 @@ class Policy(ABC):
         return None
 
     __repr__ = IndexPolicy.__repr__
+
+
+def constants_of(policy: object) -> str:
+    """The field of a policy's state that is for constants: `facts`, or in policies of this package `constants`."""
+    return "constants" if ours(policy) else "facts"

@@ -9,19 +9,21 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.forks import ForkLock
 from semibandits._util.identity_cache import IdentityCache
-from semibandits._util.ownership import ours, up_to_date
+from semibandits._util.ownership import ours
 from semibandits.errors import InfeasibleSolution
 from semibandits.kernel import is_ours, placeholder
 from semibandits.kernel.warm import Warm
 from semibandits.oracle import compiled_oracle, solve
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 score_items = placeholder("score_items")
 """score_items(state, out, round, key, data) writes the scores of all items to `out`."""
@@ -241,6 +243,15 @@ _LIVE: IdentityCache[IdentityCache[WarmPolicy]] = IdentityCache()
 """By set, then by policy."""
 
 
+BY_KERNELS: set[Callable[..., Any]] = set()
+"""Methods that call the kernels of a policy where it has any."""
+
+
+def by_kernels(method: F) -> F:
+    BY_KERNELS.add(method)
+    return method
+
+
 class CompiledPolicy(Policy):
     """A policy that is written as kernels. A user's own says itself if it is `verified`."""
 
@@ -260,9 +271,11 @@ class CompiledPolicy(Policy):
             known[self] = WarmPolicy(kernels, feasible)
         return known[self]
 
+    @by_kernels
     def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
         return self.live(feasible).choose(state, round, key)
 
+    @by_kernels
     def learn(
         self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
     ) -> State:
@@ -270,8 +283,13 @@ class CompiledPolicy(Policy):
 
 
 def warm_policy(policy: Policy, feasible: FeasibleSet) -> WarmPolicy | None:
-    """The policy's kernels on that set, if it plays by them and not by methods of its own."""
+    """The policy's kernels on that set, if it has any."""
     if not isinstance(policy, CompiledPolicy) or policy.kernels(feasible) is None:
         return None
-    by_kernels = all(up_to_date(policy, "kernels", method) for method in ("choose", "learn"))
-    return policy.live(feasible) if by_kernels else None
+    return policy.live(feasible)
+
+
+def plays_by_kernels(policy: Policy) -> bool:
+    """Whether its methods do nothing but call the kernels: none of the user's is in their place, by now."""
+    kind, own = type(policy), vars(policy)
+    return kind.choose in BY_KERNELS and kind.learn in BY_KERNELS and "choose" not in own and "learn" not in own

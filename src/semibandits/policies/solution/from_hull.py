@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from semibandits.policies.solution import polytope
-from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels, copied
+from semibandits.policies.solution.base import CompiledPolicy, PolicyKernels, by_kernels, copied
 from semibandits.policies.solution.listing import write_solution
 from semibandits.policies.solution.quota_projection import grouped, quotas_of, room
 from semibandits.policies.solution.sampling import chance, one_of, systematic, told
@@ -89,6 +89,7 @@ class FromHull(CompiledPolicy):
             integers=data.sizes.size,
         )
 
+    @by_kernels
     def choose(self, state: State, feasible: FeasibleSet, round: int, key: int) -> tuple[Items, Note]:
         if quotas_of(feasible) is not None:
             return super().choose(state, feasible, round, key)
@@ -97,6 +98,7 @@ class FromHull(CompiledPolicy):
         size = choose(state, out, note, round, key, hull, _room(hull))
         return out[:size].copy(), note[:size].copy()
 
+    @by_kernels
     def learn(
         self, state: State, feasible: FeasibleSet, round: int, items: Items, weights: Weights, note: Note, key: int
     ) -> State:
