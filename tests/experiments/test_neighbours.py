@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 from studies import neighbours
 from studies.neighbours import Line, Measured, Panel, exponent, mean, ratio
 
-from semibandits import Learner, policies, problems, rng, sets
+from semibandits import Learner, policies, problems, rng, sets, simulate
 from semibandits.errors import BadArgument
 from semibandits.kernel import warm
-from semibandits.simulation import simulate
 
 
 def panel_of(panels: Sequence[Panel], word: str) -> Panel:

@@ -41,8 +41,9 @@ def posterior(phi: Numbers, y: Numbers, lam: float, sigma: float) -> tuple[Numbe
 
 def believes(state: Any, mean: Numbers, covariance: Numbers, rtol: float = 1e-9) -> None:
     np.testing.assert_allclose(state.theta, mean, rtol=rtol, atol=rtol * np.abs(mean).max())
-    ours = state.factor @ state.factor.T
-    np.testing.assert_allclose(ours, covariance, rtol=rtol, atol=rtol * np.abs(covariance).max())
+    np.testing.assert_allclose(
+        state.factor @ state.factor.T, covariance, rtol=rtol, atol=rtol * np.abs(covariance).max()
+    )
 
 
 def features(n_items: int, d: int, seed: int = 0) -> Numbers:

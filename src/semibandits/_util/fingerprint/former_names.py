@@ -41,7 +41,7 @@ FILES_0_1_0 = {
         greedy_knapsack.GreedyKnapsack highs.Found highs.Search highs.Searched intersection.Intersection
         knapsack.Knapsack laminar.LaminarMatroid matroid.Matroid matroid.MatroidSet milp.MILP network.Network
         oracle.Oracle pairs.Pairs pairs.Side pairs_matrix.Matrix pairs_matrix.Shortage paper_paths.GridPaths
-        paper_paths.KPaths partition.PartitionMatroid paths.DagPaths product.Product product._Kind program.Program
+        paper_paths.KPaths partition.PartitionMatroid paths.DagPaths product.Product program.Program
         program.Rows shortest_paths.Paths top_k.TopK
     """,
 }
