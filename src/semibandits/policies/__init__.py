@@ -5,6 +5,7 @@
 from semibandits.policies.index.combucb1 import CombUCB1 as CombUCB1
 from semibandits.policies.index.kl_ucb import KLUCB as KLUCB
 from semibandits.policies.index.cts import CTS as CTS
+from semibandits.policies.index.pooled_cts import PooledCTS as PooledCTS
 from semibandits.policies.index.gaussian_cts import GaussianCTS as GaussianCTS
 from semibandits.policies.index.bg_cts import BGCTS as BGCTS
 from semibandits.policies.index.cl_sg import CLSG as CLSG
