@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from semibandits._util.checks import Begin, check_init, check_not_negative, check_positive
+from semibandits._util.checks import Begin, check_init, check_not_negative
 from semibandits.errors import BadArgument
 from semibandits.kernel import exp, log, where
 from semibandits.rng import uniform
@@ -33,7 +33,7 @@ class EpsilonGreedy(IndexPolicy):
     prior: ClassVar[Stats] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_positive("epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", check_not_negative("epsilon", self.epsilon))
         object.__setattr__(self, "decay", check_not_negative("decay", self.decay))
         if self.decay == 0.0 and self.epsilon > 1.0:
             raise BadArgument(f"epsilon must be at most 1 with decay=0, got {self.epsilon!r}")
