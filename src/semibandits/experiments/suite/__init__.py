@@ -6,6 +6,8 @@
 ['CTS', 'greedy']
 """
 
+from semibandits.experiments.suite.playing import Absent as Absent
+from semibandits.experiments.suite.playing import absent as absent
 from semibandits.experiments.suite.playing import play as play
 from semibandits.experiments.suite.problems import CASES as CASES
 from semibandits.experiments.suite.problems import HORIZONS as HORIZONS
@@ -13,6 +15,7 @@ from semibandits.experiments.suite.problems import Case as Case
 from semibandits.experiments.suite.roster import GREEDY as GREEDY
 from semibandits.experiments.suite.roster import PLAYERS as PLAYERS
 from semibandits.experiments.suite.roster import TOLD as TOLD
+from semibandits.experiments.suite.roster import label as label
 from semibandits.experiments.suite.roster import left_out as left_out
 from semibandits.experiments.suite.table import Row as Row
 from semibandits.experiments.suite.table import Score as Score

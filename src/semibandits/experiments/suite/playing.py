@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from semibandits._util.checks import check_count
 from semibandits.errors import BadArgument
+from semibandits.experiments.suite.folder import RUNS as RUNS_FOLDER
+from semibandits.experiments.suite.folder import prepare
 from semibandits.experiments.suite.problems import CASES, HORIZONS, MIDDLE, Case
-from semibandits.experiments.suite.roster import PLAYERS, TOLD, Player, left_out, told
+from semibandits.experiments.suite.roster import PLAYERS, TOLD, Player, label, left_out, told
 from semibandits.experiments.suite.table import Row, Table, cell_rows
 from semibandits.simulation import simulate
 from semibandits.simulation.progress import Progress, progress_bar
@@ -18,6 +20,15 @@ from semibandits.types import IndexPolicy, Policy, Weights
 RUNS = 64
 """Of up to 5,000 rounds; a quarter of longer ones; and a half, or a quarter, where items are many."""
 MANY_ITEMS, VERY_MANY_ITEMS = 200, 1_000
+
+
+class Absent(NamedTuple):
+    """A policy that does not play a problem for so many rounds."""
+
+    problem: str
+    horizon: int
+    policy: str
+    why: str
 
 
 class Game(NamedTuple):
@@ -56,7 +67,7 @@ def play(
     *,
     runs: int | None = None,
     seed: int = 0,
-    store: str | PathLike[str] | None = None,
+    out: str | PathLike[str] | None = None,
     progress: bool | Progress | None = None,
     threads: int | None = None,
 ) -> Table:
@@ -64,8 +75,9 @@ def play(
 
     `problems` are names, or beginnings of names ("clicks", "street"); default all. `policies` are names of the roster,
     or policies of your own; default the whole roster. `horizons` are any of 300, 5,000 and 100,000, or others: a
-    problem with thousands of items is played for at most 5,000 rounds. `store` is a folder that keeps what is
-    finished: the same call, made again after it was stopped, plays only what is missing.
+    problem with thousands of items is played for at most 5,000 rounds. `out` is a folder for the
+    tables, data/ratios.csv and data/scores.csv, which also keeps what is finished: the same call, made again after it
+    was stopped or with more policies, plays only what is missing.
 
     >>> print(play(["ties-slate"], ["CTS", "Random"], [300], runs=4))
     problem     rounds  best  its regret  CTS   Random
@@ -79,6 +91,7 @@ def play(
     players = chosen_players(policies)
     rounds = HORIZONS if horizons is None else tuple(sorted({check_count("a horizon", one) for one in horizons}))
     asked = None if runs is None else check_count("runs", runs)
+    folder = None if out is None else prepare(out)
     games = {case: _games(case, players, rounds, asked) for case in cases}
     total = sum(game.rounds for some in games.values() for game in some)
     table: list[Row] = []
@@ -87,17 +100,20 @@ def play(
             bar.say(case.name)
             regret: dict[int, dict[str, Weights]] = {}
             for game in games[case]:
-                folder = None if store is None else Path(store) / game.folder
-                for horizon, found in _play(game, seed, folder, bar, threads).items():
+                store = None if folder is None else folder.path / RUNS_FOLDER / game.folder
+                for horizon, found in _play(game, seed, store, bar, threads).items():
                     regret.setdefault(horizon, {}).update(found)
             for horizon, found in sorted(regret.items()):
                 in_order = {name: found[name] for name in players if name in found}
                 table += cell_rows(case.name, horizon, in_order, apart={TOLD})
-    return Table(table)
+    played = Table(table)
+    if folder is not None:
+        folder.write(played)
+    return played
 
 
 def _play(
-    game: Game, seed: int, folder: Path | None, bar: Progress, threads: int | None
+    game: Game, seed: int, store: Path | None, bar: Progress, threads: int | None
 ) -> dict[int, dict[str, Weights]]:
     """Regret of every run, by checkpoint and policy."""
     result = simulate(
@@ -106,7 +122,7 @@ def _play(
         runs=game.runs,
         seed=seed,
         checkpoints=game.checkpoints,
-        store=folder,
+        store=store,
         progress=bar,
         threads=threads,
     )
@@ -114,6 +130,23 @@ def _play(
         horizon: dict(zip(game.players, result.regret[:, :, at], strict=True))
         for at, horizon in enumerate(game.checkpoints)
     }
+
+
+def absent(
+    problems: Iterable[str] | None = None,
+    policies: Iterable[str | Player] | None = None,
+    horizons: Iterable[int] | None = None,
+) -> list[Absent]:
+    """Who does not play where, and why."""
+    players = chosen_players(policies)
+    return [
+        Absent(case.name, horizon, name, why)
+        for case in chosen_cases(problems)
+        for horizon in case.horizons
+        if horizons is None or horizon in horizons
+        for name, player in players.items()
+        if player is not None and (why := left_out(player, case.problem, horizon))
+    ]
 
 
 def _games(case: Case, players: Mapping[str, Player | None], horizons: Sequence[int], runs: int | None) -> list[Game]:
@@ -165,7 +198,7 @@ def chosen_players(policies: Iterable[str | Player] | None) -> dict[str, Player 
     chosen: dict[str, Player | None] = {}
     for one in [policies] if isinstance(policies, str | IndexPolicy | Policy) else policies:
         if isinstance(one, IndexPolicy | Policy):
-            chosen[repr(one)] = one
+            chosen[label(one)] = one
         elif one in PLAYERS:
             chosen[one] = PLAYERS[one]
         elif one == TOLD:

@@ -1,5 +1,6 @@
-"""Who plays: the policies of the catalogue that need nothing but a set and bounds, greedy, and one that is told more."""
+"""Who plays: policies of the catalogue that need nothing but a set and bounds, greedy, and one that is told more."""
 
+import dataclasses
 import inspect
 import math
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ TOLD = "GaussianCTS, told sigma"
 """What nobody knows: it is a line of reference, never the best."""
 SAMPLE = 2_000
 """Rounds drawn to see how weights spread."""
+FEW, SMALL = 1_000, 64
+"""Solutions of a set, and its items, if policies are to look at all solutions."""
 MOST_LOOKS = 10_000_000
 """Solutions that a policy may look at in a run, if it looks at all of them in every round."""
 MOST_SOLVED = 1_500_000
@@ -43,6 +46,21 @@ def _at_home() -> dict[str, Player]:
 
 PLAYERS: Mapping[str, Player] = MappingProxyType({**_at_home(), GREEDY: EpsilonGreedy(epsilon=0.0)})
 """By name."""
+
+
+def label(player: Player) -> str:
+    """Its name in the table: that of the roster, or its class with the parameters that are not as by default.
+
+    >>> label(EpsilonGreedy()), label(EpsilonGreedy(epsilon=0.0)), label(EpsilonGreedy(epsilon=0.5, decay=1.0))
+    ('EpsilonGreedy', 'greedy', 'EpsilonGreedy(epsilon=0.5, decay=1.0)')
+    """
+    for name, one in PLAYERS.items():
+        if type(one) is type(player) and repr(one) == repr(player):
+            return name
+    if not dataclasses.is_dataclass(player):
+        return repr(player)
+    values = [(one.name, repr(getattr(player, one.name)), repr(one.default)) for one in dataclasses.fields(player)]
+    return f"{type(player).__name__}({', '.join(f'{name}={one}' for name, one, usual in values if one != usual)})"
 
 
 def spread(problem: Problem) -> float:
@@ -70,7 +88,7 @@ def left_out(player: Player, problem: Problem, horizon: int) -> str:
     if isinstance(player, FromHull):
         return "" if feasible.quotas() is not None else "its hull is too dear there"
     if isinstance(player, Policy):
-        most = MOST_LOOKS // horizon
+        most = min(FEW, MOST_LOOKS // horizon)
         return "" if _few(feasible, most) else f"it looks at every solution in every round, and there are over {most:,}"
     try:
         player.check(feasible)
@@ -81,4 +99,4 @@ def left_out(player: Player, problem: Problem, horizon: int) -> str:
 
 def _few(feasible: FeasibleSet, most: int) -> bool:
     """Whether there are at most so many solutions. Of large sets it is not asked: the answer would take long."""
-    return feasible.signed and feasible.n_items <= 64 and all_solutions(feasible, min(most, 1_000)) is not None
+    return feasible.signed and feasible.n_items <= SMALL and all_solutions(feasible, most) is not None

@@ -5,7 +5,7 @@ import functools
 import io
 import math
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -49,6 +49,7 @@ class Score(NamedTuple):
 class Table:
     """Rows, in the order in which they were played; those of a policy that is told more are no measure for others.
 
+    >>> import numpy as np
     >>> runs = {"A": np.array([1.0, 3.0]), "B": np.array([3.0, 5.0])}
     >>> table = Table(cell_rows("p", 300, runs))
     >>> [(row.policy, row.ratio, row.ratio_error) for row in table]
@@ -117,12 +118,7 @@ class Table:
 
     def to_csv(self) -> str:
         """As text; `Table.read` reads it."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(Row._fields)
-        for row in self.rows:
-            writer.writerow([f"{value:.{DIGITS}g}" if isinstance(value, float) else value for value in row])
-        return text.getvalue()
+        return csv_text(Row._fields, self.rows)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> "Table":
@@ -131,6 +127,15 @@ class Table:
         if not lines or tuple(lines[0]) != Row._fields:
             raise BadArgument(f"{path} is no table of the suite: its first line should be {','.join(Row._fields)}")
         return cls(Row(one[0], int(one[1]), one[2], int(one[3]), *map(float, one[4:])) for one in lines[1:])
+
+
+def csv_text(fields: Sequence[str], rows: Iterable[Sequence[str | float]]) -> str:
+    """Numbers with so many digits that ratios can be worked out again, and no more."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(fields)
+    writer.writerows([f"{one:.{DIGITS}g}" if isinstance(one, float) else one for one in row] for row in rows)
+    return text.getvalue()
 
 
 def cell_rows(problem: str, horizon: int, regret: Mapping[str, Weights], apart: Collection[str] = ()) -> list[Row]:
