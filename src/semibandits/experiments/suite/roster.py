@@ -57,9 +57,10 @@ def label(player: Player) -> str:
     for name, one in PLAYERS.items():
         if type(one) is type(player) and repr(one) == repr(player):
             return name
-    if not dataclasses.is_dataclass(player):
+    fields: dict[str, dataclasses.Field[object]] | None = getattr(player, "__dataclass_fields__", None)
+    if fields is None:
         return repr(player)
-    values = [(one.name, repr(getattr(player, one.name)), repr(one.default)) for one in dataclasses.fields(player)]
+    values = [(name, repr(getattr(player, name)), repr(one.default)) for name, one in fields.items() if one.init]
     return f"{type(player).__name__}({', '.join(f'{name}={one}' for name, one, usual in values if one != usual)})"
 
 
