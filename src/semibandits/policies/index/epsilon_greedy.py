@@ -16,7 +16,7 @@ class EpsilonGreedy(IndexPolicy):
 
         ε_t = min(1, epsilon / t^decay)
 
-    `epsilon=0` is greedy: after the initialisation it takes what looks best. With more, `decay=0` explores for ever: its
+    `epsilon=0` is greedy: after the initialisation it takes what looks best. Else `decay=0` explores for ever: its
     regret is linear. `decay=1` with a large enough `epsilon` is logarithmic, which takes knowledge of the gaps.
     """
 
