@@ -1,15 +1,15 @@
 """Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
 
 The two problems of the paper with their item numbers; regret as `SimulationResult.plot`, and sets as their `draw`, show
-them; the constants of the bounds, the experiment on their tightness, all policies side by side, and the comparisons
-with the paper's neighbours (some minutes; Matplotlib).
+them; the constants of the bounds, the experiment on their tightness, all policies side by side, the suite, and the
+comparisons with the paper's neighbours (some minutes; Matplotlib).
 """
 
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from studies import choosing, neighbours
+from studies import choosing, neighbours, suite
 
 import semibandits as sb
 from semibandits.experiments.paper import constants, tightness
@@ -160,6 +160,7 @@ if __name__ == "__main__":
     save(constants.draw(), FOLDER / "constants.svg")
     save(tightness.draw(tightness.run()), FOLDER / "tightness.svg")
     save_figure(choosing.draw(choosing.run()), FOLDER / "choosing.svg")
+    save_figure(suite.draw(suite.measured()), FOLDER / "suite.svg")
     title = "top 4 of 20, a change in round 20,000"
     save_figure(choosing.draw({title: choosing.run_changing()}), FOLDER / "change.svg")
     for compare in (neighbours.sizes, neighbours.correlation, neighbours.adversary, neighbours.feedback):

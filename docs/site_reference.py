@@ -72,6 +72,7 @@ PAGES = (
         "The paper's experiments",
         {"experiments.paper": (), "experiments.paper.published": ("run_cell", "Cell")},
     ),
+    Page("suite", "The suite", {"experiments.suite": ()}),
     Page("studies", "Studies", STUDIES),
 )
 

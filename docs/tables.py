@@ -1,4 +1,5 @@
-"""Writes the tables of policies into choosing.md and policies.md, from what the policies say of themselves.
+"""Writes the tables of policies into choosing.md and policies.md, from what the policies say of themselves, and those
+of suite.md from data/suite.csv.
 
     python docs/tables.py
 
@@ -9,6 +10,8 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from studies import suite
 
 from semibandits.policies.catalogue import CATALOGUE
 from semibandits.types import IndexPolicy
@@ -57,7 +60,11 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("| --- ", "|---").replace("--- |", "---|")
 
 
-PAGES: dict[str, Callable[[str], str]] = {"choosing.md": choosing, "policies.md": policies}
+def of_suite(old: str) -> str:
+    return suite.markdown()
+
+
+PAGES: dict[str, Callable[[str], str]] = {"choosing.md": choosing, "policies.md": policies, "suite.md": of_suite}
 
 
 def page(name: str) -> str:

@@ -126,5 +126,23 @@ def test_exploring_always_is_random() -> None:
         learners[0].tell(ours.id, [0.5, 0.5])
 
 
+def test_without_epsilon_it_is_greedy() -> None:
+    """After every item was seen it takes the best means, of tied ones the first, as a loop of its own does."""
+    feasible, policy = sets.TopK(6, 2), EpsilonGreedy(epsilon=0)
+    assert not any(explores(policy, round, policy_key(3, round)) for round in range(1, 1_000))
+    learner = Learner(feasible, policy, seed=5)
+    generator = np.random.default_rng(8)
+    seen: list[list[float]] = [[] for _ in range(6)]
+    for _ in range(300):
+        decision = learner.ask()
+        if all(seen):
+            means = [sum(of_one) / len(of_one) for of_one in seen]
+            assert decision.items.tolist() == sorted(sorted(range(6), key=lambda item: (-means[item], item))[:2])
+        weights = (generator.random(2) < 0.1 * (1 + decision.items)).astype(float)
+        learner.tell(decision.id, weights)
+        for item, weight in zip(decision.items.tolist(), weights.tolist(), strict=True):
+            seen[item].append(weight)
+
+
 def test_the_defaults() -> None:
     assert EpsilonGreedy() == EpsilonGreedy(epsilon=0.1, decay=0.0, init="all")

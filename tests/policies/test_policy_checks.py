@@ -33,13 +33,13 @@ NEGATIVE = [-1, -1e-9, -1.5, np.float64(-2.0)]
 Maker = Callable[[Any], IndexPolicy]
 NOT_NEGATIVE: dict[str, tuple[str, Maker]] = {
     "KLUCB": ("c", lambda value: KLUCB(c=value)),
+    "EpsilonGreedy": ("epsilon", lambda value: EpsilonGreedy(epsilon=value, decay=1.0)),
     "EpsilonGreedy, decay": ("decay", lambda value: EpsilonGreedy(decay=value)),
 }
 POSITIVE: dict[str, tuple[str, Maker]] = {
     "UCBV": ("zeta", lambda value: UCBV(zeta=value)),
     "CMOSS": ("c", lambda value: CMOSS(c=value)),
     "CMOSS, delta": ("delta", lambda value: CMOSS(delta=value)),
-    "EpsilonGreedy": ("epsilon", lambda value: EpsilonGreedy(epsilon=value, decay=1.0)),
 }
 NUMBERS = {**NOT_NEGATIVE, **POSITIVE}
 

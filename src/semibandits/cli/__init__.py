@@ -12,6 +12,7 @@ from semibandits.cli.lists import environments, policies, problems, sets
 from semibandits.cli.new import new
 from semibandits.cli.reproduce import reproduce
 from semibandits.cli.run import run
+from semibandits.cli.suite import suite
 from semibandits.cli.version import version
 
 
@@ -41,6 +42,7 @@ for command in (
     new,
     compare,
     bounds,
+    suite,
     problems,
     sets,
     environments,

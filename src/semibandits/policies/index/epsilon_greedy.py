@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from semibandits._util.checks import Begin, check_init, check_not_negative, check_positive
+from semibandits._util.checks import Begin, check_init, check_not_negative
 from semibandits.errors import BadArgument
 from semibandits.kernel import exp, log, where
 from semibandits.rng import uniform
@@ -16,8 +16,8 @@ class EpsilonGreedy(IndexPolicy):
 
         ε_t = min(1, epsilon / t^decay)
 
-    `decay=0` explores for ever: its regret is linear. `decay=1` with a large enough `epsilon` is logarithmic, which
-    takes knowledge of the gaps.
+    `epsilon=0` is greedy: after the initialisation it takes what looks best. Else `decay=0` explores for ever: its
+    regret is linear. `decay=1` with a large enough `epsilon` is logarithmic, which takes knowledge of the gaps.
     """
 
     needs = "nothing"
@@ -33,7 +33,7 @@ class EpsilonGreedy(IndexPolicy):
     prior: ClassVar[Stats] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_positive("epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", check_not_negative("epsilon", self.epsilon))
         object.__setattr__(self, "decay", check_not_negative("decay", self.decay))
         if self.decay == 0.0 and self.epsilon > 1.0:
             raise BadArgument(f"epsilon must be at most 1 with decay=0, got {self.epsilon!r}")
