@@ -113,22 +113,21 @@ def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: Fee
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
         return _for_sums_of(feasible, against_us=False)
     reasons = [
-        f"Thompson sampling that estimates the spread of each item itself, within the bounds {lo:g} to {hi:g}: "
-        "there is no noise to be known beforehand, and nothing to be tuned",
-        "it forgets if asked, where the world changes: window= or discount=",
+        "Thompson sampling that estimates the spread of each item itself, "
+        f"within bounds {lo:g} to {hi:g}: nothing to tune",
+        "where the world changes it forgets, if asked: window= or discount=",
     ]
     others: list[Other] = [PROVEN, (KLUCB(), "to decide without randomness")]
     if approximation := _approximation(feasible):
-        reasons.append(
-            f"{approximation}: most are benign, but there are instances where draws that are too low are never set "
-            "right, and the regret is linear (Wang and Chen 2018); CombUCB1 and KLUCB, which are optimistic, need no "
-            "more than the ratio"
-        )
+        reasons += [
+            f"{approximation}: on some instances draws that are too low are never set right, "
+            "and regret is linear (Wang and Chen 2018)",
+            "optimistic policies, CombUCB1 and KLUCB, need no more than the ratio",
+        ]
         others = [PROVEN_APPROXIMATE, (KLUCB(), "the same optimism, with tighter confidence bounds")]
     elif not feasible.matroid and feasible.max_size > MANY:
         reasons.append(
-            f"solutions may have {feasible.max_size:,} items, of which many have to be drawn high at once to leave a "
-            "poor one"
+            f"solutions may have {feasible.max_size:,} items: to leave a poor one, many have to be drawn high at once"
         )
         others.append((BGCTS(), "to have its authors' proof that nothing is exponential in K"))
     return Recommendation(DEFAULT, tuple(reasons), tuple(others))
@@ -157,7 +156,7 @@ def _for_sums_of(feasible: FeasibleSet, against_us: bool) -> Recommendation:
             f"where only the sum is seen, a policy looks at every solution, and {feasible!r} has too many, or cannot "
             "list them: see each chosen item's weight (feedback='semi'), or list fewer solutions in sets.Enumerated"
         )
-    limit = f"it looks at every solution: there must be at most {MOST_SOLUTIONS:,}, which it will find out"
+    limit = f"it looks at every solution: if there are more than {MOST_SOLUTIONS:,}, it says so before the first round"
     if_few = () if known else (limit,)
     if against_us:
         return Recommendation(COMBAND(), ("only the sum is seen, of losses that follow no law", *if_few), ())

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits import rng
 from semibandits._util.forks import cached_property
@@ -25,14 +26,14 @@ SOON = 100_000
 CHANGES = 100
 """Changes that are looked at to see whether another solution becomes the best."""
 CALLS = 10
-"""The same, where the oracle is a user's."""
-WORK = 50_000
-"""Items to be weighed for this, all in all."""
+"""The same, at most where the oracle is a user's, and at least if there are more."""
+WORK = 20_000
+"""Items weighed for this, all in all."""
 ROUNDS, CALLED = 500, 50
 """Rounds drawn to see how weights spread: where one call draws them all, and where each takes a call."""
-DRAWN = 20_000
+DRAWN = 5_000
 """Numbers drawn for this, all in all, of at most so many items:"""
-SAMPLE = 200
+SAMPLE = 50
 
 
 class Situation:
@@ -81,13 +82,13 @@ class Situation:
         starts = [start for start in self.starts if start <= self.rounds]
         if not starts or getattr(world, "smooth", True) or feasible.ratio < 1.0 or not has_hull(feasible):
             return False
-        asked = starts[:CHANGES]
-        quick = count_solutions(feasible, FEW) is not None and len(asked) * feasible.n_items <= WORK
-        if not quick or (feasible.foreign and len(asked) > CALLS):
+        asked = starts[: min(CALLS if feasible.foreign else CHANGES, WORK // feasible.n_items)]
+        if len(asked) < min(len(starts), CALLS) or count_solutions(feasible, FEW) is None:
             return False
         sign = 1.0 if self.problem.sense == "max" else -1.0
-        best, *others = (solve(feasible, sign * means_in(world, start)) for start in asked)
-        return all(np.array_equal(other, best) for other in others)
+        first, *later = (sign * means_in(world, start) for start in asked)
+        best = solve(feasible, first)
+        return all(np.array_equal(solve(feasible, means), best) for means in later)
 
 
 def few(feasible: FeasibleSet, limit: int = FEW) -> bool | None:
@@ -115,16 +116,23 @@ def has_tradeoffs(feasible: FeasibleSet) -> bool:
 
 
 def spread(world: Environment) -> float | None:
-    """The largest standard deviation of an item's weights, as drawn, relative to the bounds; None: they are coins."""
+    """The largest standard deviation of an item's weights, relative to the bounds; None: they are coins.
+
+    It is that of numbers drawn, unless the covariance is known.
+    """
     lo, hi = world.bounds
-    drawn = _drawn(world)
-    if ((drawn == lo) | (drawn == hi)).all():
-        return None
-    relative = math.ceil(100.0 * float(drawn.std(axis=0).max()) / (hi - lo)) / 100.0
-    return min(max(relative, 0.01), 0.5)
+    covariance = getattr(world, "covariance", None)
+    if isinstance(covariance, np.ndarray):
+        deviation = math.sqrt(covariance.diagonal().max())
+    else:
+        drawn = _drawn(world)
+        if ((drawn == lo) | (drawn == hi)).all():
+            return None
+        deviation = float(drawn.std(axis=0).max())
+    return min(max(math.ceil(100.0 * deviation / (hi - lo)) / 100.0, 0.01), 0.5)
 
 
-def _drawn(world: Environment) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _drawn(world: Environment) -> NDArray[np.float64]:
     """Weights of some items in some rounds."""
     n_items = min(world.n_items, SAMPLE)
     items = np.arange(n_items) * world.n_items // n_items
