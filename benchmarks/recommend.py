@@ -145,8 +145,8 @@ def advice(repeats: int) -> Table:
     seconds(lambda: policies.recommend(sb.Problem(sets.TopK(2, 1), WORLDS["Beta"](2))))  # imports SciPy
     for name, make in SETS.items():
         times, calls = asked(make, repeats)
-        slowest, where = max((time, world) for (world, _), time in times.items())
-        alone = max(time for (world, _), time in times.items() if world == "none")
+        slowest, where = max((taken, world) for (world, _), taken in times.items())
+        alone = max(taken for (world, _), taken in times.items() if world == "none")
         row: dict[str, str | float] = {"set": name, "items": make().n_items, "alone, ms": alone}
         table.rows.append(row | {"slowest, ms": slowest, "in": where, "calls": float(calls)})
     table.goals.append(Goal("ms, the slowest", max(float(row["slowest, ms"]) for row in table.rows), 50.0))

@@ -112,7 +112,7 @@ def test_where_only_the_sum_is_seen() -> None:
 )
 def test_where_only_the_sum_is_seen_of_too_many_solutions(feasible: FeasibleSet) -> None:
     for ask in (policies.recommend, policies.default):
-        with pytest.raises(errors.Unsupported, match="too many, or cannot list them: see each chosen"):
+        with pytest.raises(errors.Unsupported, match="too many, or cannot list its solutions: see each"):
             ask(feasible, feedback="bandit")
     with pytest.raises(errors.Unsupported):  # and so it is
         policies.LinUCB().check(feasible)

@@ -33,6 +33,9 @@ DEFAULT: Advised = CTS()
 """The policy of learners that are given none."""
 MANY = 10
 """Solutions of more items, unless they are a matroid's, may trap CTS."""
+PROVEN: Other = (CombUCB1(), "to have a proven bound: theory.bounds() works it out")
+PROVEN_APPROXIMATE: Other = (CombUCB1(), "to have a proof for approximate oracles")
+AFTER_ALL: Other = (CombUCB1(), "if the world is random after all")
 
 
 class Recommendation(NamedTuple):
@@ -104,7 +107,7 @@ def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: Fee
     """The policy of a `Learner` that is given none, and why: all that it goes by is the set and what is seen.
 
     >>> import semibandits as sb
-    >>> type(default(sb.sets.TopK(20, 4)).policy) is type(recommend(sb.sets.TopK(20, 4)).policy)
+    >>> default(sb.sets.TopK(20, 4)) == recommend(sb.sets.TopK(20, 4))
     True
     """
     if not isinstance(feasible, FeasibleSet):
@@ -133,11 +136,6 @@ def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: Fee
     return Recommendation(DEFAULT, tuple(reasons), tuple(others))
 
 
-PROVEN: Other = (CombUCB1(), "to have a proven bound: theory.bounds() works it out")
-PROVEN_APPROXIMATE: Other = (CombUCB1(), "to have a proof for approximate oracles")
-AFTER_ALL: Other = (CombUCB1(), "if the world is random after all")
-
-
 def _approximation(feasible: FeasibleSet) -> str:
     """What is not exact about the oracle, if anything."""
     if not feasible.promised:
@@ -153,8 +151,9 @@ def _for_sums_of(feasible: FeasibleSet, against_us: bool) -> Recommendation:
     known = few(feasible, MOST_SOLUTIONS)
     if known is False:
         raise Unsupported(
-            f"where only the sum is seen, a policy looks at every solution, and {feasible!r} has too many, or cannot "
-            "list them: see each chosen item's weight (feedback='semi'), or list fewer solutions in sets.Enumerated"
+            f"where only the sum is seen, a policy looks at every solution and each pair of items, and {feasible!r} "
+            "has too many, or cannot list its solutions: see each chosen item's weight (feedback='semi'), or list fewer "
+            "solutions in sets.Enumerated"
         )
     limit = f"it looks at every solution: if there are more than {MOST_SOLUTIONS:,}, it says so before the first round"
     if_few = () if known else (limit,)
