@@ -152,8 +152,8 @@ def _for_sums_of(feasible: FeasibleSet, against_us: bool) -> Recommendation:
     if known is False:
         raise Unsupported(
             f"where only the sum is seen, a policy looks at every solution and each pair of items, and {feasible!r} "
-            "has too many, or cannot list its solutions: see each chosen item's weight (feedback='semi'), or list fewer "
-            "solutions in sets.Enumerated"
+            "has too many, or cannot list its solutions: see each chosen item's weight (feedback='semi'), or list "
+            "fewer solutions in sets.Enumerated"
         )
     limit = f"it looks at every solution: if there are more than {MOST_SOLUTIONS:,}, it says so before the first round"
     if_few = () if known else (limit,)
