@@ -32,6 +32,11 @@ from semibandits.policies.index.clairvoyant import Clairvoyant as Clairvoyant
 # isort: on
 
 from semibandits.policies.recommendation import Recommendation as Recommendation
+from semibandits.policies.recommendation import default as default
 from semibandits.policies.recommendation import recommend as recommend
 
-__all__: list[str] = [*sorted(name for name, value in globals().items() if isinstance(value, type)), "recommend"]
+__all__: list[str] = [
+    *sorted(name for name, value in globals().items() if isinstance(value, type)),
+    "default",
+    "recommend",
+]
