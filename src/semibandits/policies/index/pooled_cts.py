@@ -119,7 +119,7 @@ class PooledCTS(IndexPolicy):
         per = 1.0 / where(dispersion > LEAST, where(dispersion < 1.0, dispersion, 1.0), LEAST)
         per = where(per * both < MOST, per, MOST / both)
         a, b = per * good, per * bad
-        return beta(where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0), key, item)
+        return where(s[0] > 0.0, beta(where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0), key, item), 1.0)
 
 
 def believed(s: Stats, now: Scalar, p: Params) -> Stats:
