@@ -33,7 +33,19 @@ INDEX: dict[str, IndexPolicy] = {
     "Discounted": policies.Discounted(0.9),
     "CTS": policies.CTS(),
 }
-RANDOM = ("CTS", "pooled", "pooled, window", "pooled, discount", "AESCB", "CombLinTS", "FPL", "OSMD", "OSMD inf", "HYBRID", "COMBAND")
+RANDOM = (
+    "CTS",
+    "pooled",
+    "pooled, window",
+    "pooled, discount",
+    "AESCB",
+    "CombLinTS",
+    "FPL",
+    "OSMD",
+    "OSMD inf",
+    "HYBRID",
+    "COMBAND",
+)
 """Their draws, or what they round, go by the number of the item."""
 
 

@@ -249,7 +249,9 @@ def test_rounding_of_a_long_life_is_no_damage(tmp_path: Path) -> None:
     assert going_on(Learner.load(tmp_path / "a.json", SET)) == going_on(learner)
 
 
-@pytest.mark.parametrize("policy", [SlidingWindow(9), Discounted(0.9), policies.CTS(), policies.PooledCTS(window=9)], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [SlidingWindow(9), Discounted(0.9), policies.CTS(), policies.PooledCTS(window=9)], ids=repr
+)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_statistics_that_are_no_numbers(policy: IndexPolicy, wrong: float, tmp_path: Path) -> None:
     learner = busy(policy)
