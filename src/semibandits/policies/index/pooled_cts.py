@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from semibandits._util.checks import check_fraction, check_rounds
+from semibandits._util.checks import check_fraction, check_rounds, is_number
 from semibandits.draws import beta, beta_at_a_glance, beta_width
 from semibandits.errors import BadArgument
 from semibandits.kernel import exp, ln, log, where
@@ -64,9 +64,9 @@ class PooledCTS(IndexPolicy):
     redraws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.window != 0:
+        if not is_number(self.window) or self.window != 0:
             object.__setattr__(self, "window", check_rounds("window", self.window))
-        if self.discount != 1.0:
+        if not is_number(self.discount) or self.discount != 1.0:
             object.__setattr__(self, "discount", check_fraction("discount", self.discount))
         if self.window and self.discount != 1.0:
             raise BadArgument(f"either window or discount, got window={self.window} and discount={self.discount}")
