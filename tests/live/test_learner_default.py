@@ -148,3 +148,17 @@ def test_an_oracle_that_is_approximate_is_played_too() -> None:
     learner = Learner(sets.GreedyKnapsack([4, 3, 3, 2, 5, 1], 6), seed=0)
     assert learner.policy == policies.PooledCTS()
     assert len(play(learner)) == ROUNDS
+
+
+def test_decisions_before_any_feedback_try_different_items() -> None:
+    learner = Learner(sets.TopK(40, 5), bounds=(0.0, 1e9), sense="min", seed=0)
+    seen = {int(item) for _ in range(60) for item in learner.ask().items}
+    assert seen == set(range(40))
+
+
+def test_an_unseen_item_is_tried_however_loose_the_bounds_are() -> None:
+    learner = Learner(sets.TopK(8, 1), bounds=(0.0, 1e9), sense="min", seed=0)
+    for _ in range(8):
+        decision = learner.ask()
+        learner.tell(decision.id, [5.0])
+    assert learner.counts.tolist() == [1] * 8

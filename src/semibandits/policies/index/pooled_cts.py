@@ -7,6 +7,7 @@ from semibandits._util.checks import check_fraction, check_rounds
 from semibandits.draws import beta
 from semibandits.errors import BadArgument
 from semibandits.kernel import exp, log, where
+from semibandits.rng import uniform
 from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats
 
 ITEM = 4.0
@@ -19,6 +20,8 @@ LEAST = 1e-9
 """The least dispersion, and the least variance of a coin."""
 MOST = 1e9
 """The most observations of coins that an item's observations are worth."""
+TIE = 1e-12
+"""What the scores of unseen items differ by, at most: decisions that are made before any feedback try different ones."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,8 @@ class PooledCTS(IndexPolicy):
         per = 1.0 / where(dispersion > LEAST, where(dispersion < 1.0, dispersion, 1.0), LEAST)
         per = where(per * both < MOST, per, MOST / both)
         a, b = per * good, per * bad
-        return where(s[0] > 0.0, beta(where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0), key, item), 1.0)
+        unseen = 1.0 - TIE * uniform(key, item)
+        return where(s[0] > 0.0, beta(where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0), key, item), unseen)
 
 
 def believed(s: Stats, now: Scalar, p: Params) -> Stats:
