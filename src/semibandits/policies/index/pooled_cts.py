@@ -21,7 +21,7 @@ LEAST = 1e-9
 MOST = 1e9
 """The most observations of coins that an item's observations are worth."""
 TIE = 1e-12
-"""What the scores of unseen items differ by, at most: decisions that are made before any feedback try different ones."""
+"""What the scores of unseen items differ by, at most, so that decisions made before any feedback try different ones."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class PooledCTS(IndexPolicy):
     What the items have in common is learned from all of them, as in empirical Bayes methods: φ(e) is that of the item's
     own observations and, as if it were of 4 more, that of all items; M is the mean of the items' means, and worth k
     observations, k = V / τ² but 10 at most, for V the typical variance of an observation and τ² that of the items'
-    means. An item nobody has seen is drawn by what the others were like.
+    means. Items nobody has seen come first, in random order.
 
     A weight is remembered for `window` rounds only, where that is not 0; and with a `discount` below 1 it counts so
     many times less with every round that passes.
@@ -50,7 +50,10 @@ class PooledCTS(IndexPolicy):
     needs = "an exact oracle; nothing to be tuned"
     guarantee = "none is proven; measured on the problems of the suite"
     use = "the default: weights of any spread, coins too, loose bounds, many items"
-    formula = "a draw from Beta(k M + S, k (1 - M) + T - S) / dispersion"
+    formula = (
+        "a draw from Beta((k M + T ŵ) / φ, (k (1 - M) + T (1 - ŵ)) / φ): φ is the dispersion of the item's weights, and M "
+        "the level of all items, worth k observations"
+    )
 
     window: int = 0
     discount: float = 1.0
