@@ -7,6 +7,7 @@ from semibandits._util.checks import check_fraction, check_rounds, is_number
 from semibandits.draws import beta, beta_at_a_glance, beta_width
 from semibandits.errors import BadArgument
 from semibandits.kernel import exp, ln, log, where
+from semibandits.rng import uniform
 from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats
 
 OWN = 4.0
@@ -19,6 +20,8 @@ SURE, UNSURE = 0.1, 1.0
 """What is drawn of the variance, at least and at most."""
 FADED = 0.01
 """An item of which less than so much of an observation is left counts as never seen."""
+TIE = 1e-12
+"""What the scores of unseen items differ by, at most, so that decisions made before any feedback try different ones."""
 LEAST, MOST = 1e-9, 1e9
 """The least dispersion and variance of a coin; the most coins that an item's observations are worth."""
 
@@ -118,12 +121,17 @@ class PooledCTS(IndexPolicy):
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         seen, a, b = shapes(s, c, p)
-        return where(seen, beta(a, b, key, item), 1.0)
+        return where(seen, beta(a, b, key, item), unseen(key, item))
 
     @staticmethod
     def glance(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         seen, a, b = shapes(s, c, p)
-        return where(seen, beta_at_a_glance(a, b, beta_width(a), beta_width(b), key, item), 1.0)
+        return where(seen, beta_at_a_glance(a, b, beta_width(a), beta_width(b), key, item), unseen(key, item))
+
+
+def unseen(key: int, item: Scalar) -> Scalar:
+    """The score of an item that was never seen."""
+    return 1.0 - TIE * uniform(key, item)
 
 
 def believed(s: Stats, now: Scalar, p: Params) -> Stats:
@@ -131,7 +139,7 @@ def believed(s: Stats, now: Scalar, p: Params) -> Stats:
     seen = s[0] > 0.0
     left = exp((now - where(seen, s[3], now)) * p[0])
     count = s[0] * left
-    mean = s[1] / where(seen, s[0], 1.0)
+    mean = where(s[1] < s[0], s[1] / where(seen, s[0], 1.0), where(seen, 1.0, 0.0))
     more = where(count > 1.0, count - 1.0, 0.0)
     return (count, mean, s[2] * left, more * (mean * (1.0 - mean)))
 
@@ -141,7 +149,7 @@ def shapes(s: Stats, c: Clock, p: Params) -> Stats:
     count, mean, varied, of_coins = believed(s, c[0], p)
     seen = count > FADED
     good, bad = c[2] + count * mean, c[3] + count * (1.0 - mean)
-    both = good + bad
+    both = where(good + bad > 0.0, good + bad, 1.0)
     coin = (good / both) * (bad / both)
     coin = OWN * where(coin > LEAST, coin, LEAST)
     dispersion = (c[1] * coin + varied) / (coin + of_coins)
