@@ -34,17 +34,20 @@ ALL = [
 coins = environments.Bernoulli
 long_paths = problems.grid_path(m=8, sigma=0.2)
 CASES: dict[str, tuple[Any, str, str]] = {
-    "independent, exact": (problems.grid_path(m=3, sigma=0.2), "CTS", "independent"),
-    "large solutions": (long_paths, "GaussianCTS", "16 items"),
-    "a matroid, however large": (Problem(sets.TopK(50, 20), coins([0.5] * 50)), "CTS", "matroid"),
-    "groups": (problems.k_path(6, 2, 0.5), "KLUCB", "depend"),
-    "groups on a matroid": (Problem(sets.TopK(4, 2), coins([0.5] * 4, groups=[0, 0, 1, 1])), "CTS", "matroid"),
-    "a record on a matroid": (Problem(sets.TopK(4, 2), environments.Table([[0.1] * 4])), "CTS", "matroid"),
-    "a record": (Problem(sets.Assignment(2, 2), environments.Table([[0.1] * 4])), "KLUCB", "depend"),
+    "independent, exact": (problems.grid_path(m=3, sigma=0.2), "PooledCTS", "how much weights vary"),
+    "large solutions": (long_paths, "PooledCTS", "16 items"),
+    "a matroid, however large": (Problem(sets.TopK(50, 20), coins([0.5] * 50)), "PooledCTS", "bounds 0 to 1"),
+    "groups": (problems.k_path(6, 2, 0.5), "PooledCTS", "forgets, if asked"),
+    "groups on a matroid": (
+        Problem(sets.TopK(4, 2), coins([0.5] * 4, groups=[0, 0, 1, 1])),
+        "PooledCTS",
+        "nothing to tune",
+    ),
+    "a record": (Problem(sets.Assignment(2, 2), environments.Table([[0.1] * 4])), "PooledCTS", "Thompson"),
     "greed": (Problem(sets.GreedyKnapsack([1, 2, 3], 3), coins([0.5] * 3)), "KLUCB", "approximate"),
     "steps": (
         Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9], [0.9, 0.1]], [1, 500])),
-        "SlidingWindow",
+        "PooledCTS",
         "1 change",
     ),
     "an adversary": (problems.coin_table(sets.TopK(5, 2), horizon=10), "HYBRID", "no law"),
@@ -56,7 +59,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
     "the level jumps, not the best": (problems.changing_phases(), "HYBRID", "never what is best"),
     "slow": (
         Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9], [0.9, 0.1]], [1, 500], True)),
-        "Discounted",
+        "PooledCTS",
         "drift",
     ),
 }
@@ -160,10 +163,16 @@ def test_drift_is_measured_by_the_horizon() -> None:
     world = environments.Drifting(turns[np.arange(5) % 2], starts=[1, 1000, 2000, 3000, 4000])
     problem = Problem(sets.TopK(2, 1), world)
     found = policies.recommend(problem, horizon=10_000)
-    assert found.policy == policies.SlidingWindow(500, alpha=0.6)
-    assert found.others[0][0] == policies.Discounted(0.998, alpha=0.6)
+    assert found.policy == policies.PooledCTS(window=500)
+    assert [policy for policy, _ in found.others[:2]] == [
+        policies.PooledCTS(discount=0.998),
+        policies.SlidingWindow(500, alpha=0.6),
+    ]
+    slow = Problem(sets.TopK(2, 1), environments.Drifting(turns[np.arange(5) % 2], world.starts, smooth=True))
+    assert policies.recommend(slow, horizon=10_000).policy == policies.PooledCTS(discount=0.998)
+    assert policies.Discounted(0.998, alpha=0.6) in [other for other, _ in policies.recommend(slow, 10_000).others]
     crowded = Problem(sets.TopK(2, 1), environments.Drifting(turns[np.arange(101) % 2], starts=np.arange(101) * 10 + 1))
-    assert policies.recommend(crowded, horizon=1010).policy == policies.SlidingWindow(17, alpha=0.6)  # 16.7
+    assert policies.recommend(crowded, horizon=1010).policy == policies.PooledCTS(window=17)  # 16.7
     assert (
         policies.recommend(problem, horizon=2500).reasons[0].startswith("the means drift (2 changes in 2,500 rounds)")
     )
@@ -173,25 +182,15 @@ def test_drift_is_measured_by_the_horizon() -> None:
 
 def test_what_does_not_change_in_time_is_at_rest() -> None:
     world = environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 500])
-    assert policies.recommend(Problem(sets.TopK(2, 1), world), horizon=499).policy == policies.CTS()
+    assert policies.recommend(Problem(sets.TopK(2, 1), world), horizon=499).policy == policies.PooledCTS()
     one_row = Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9]], starts=[1]))
-    assert policies.recommend(one_row).policy == policies.CTS()
+    assert policies.recommend(one_row).policy == policies.PooledCTS()
 
 
 @pytest.mark.parametrize("horizon", [0, -5, 1.5, True, "x", 10**30])
 def test_horizons_that_are_none(horizon: Any) -> None:
     with pytest.raises(errors.BadArgument, match="horizon must be a whole number"):
         policies.recommend(sets.TopK(2, 1), horizon=horizon)
-
-
-def test_weights_that_are_no_coins() -> None:
-    """The largest standard deviation of 500 draws, rounded up."""
-    problem = Problem(sets.TopK(3, 1), environments.Uniform([0.0, 40.0, 50.0], [30.0, 50.0, 60.0], bounds=(0.0, 120.0)))
-    found = policies.recommend(problem).policy
-    assert isinstance(found, policies.GaussianCTS)
-    assert found.sigma in (0.07, 0.08)  # 30 / sqrt(12) / 120 = 0.072
-    steady = Problem(sets.TopK(2, 1), environments.Uniform([0.5, 0.5], [0.5, 0.501], bounds=(0.0, 1.0)))
-    assert policies.recommend(steady).policy == policies.GaussianCTS(0.01)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "grid", policies.CTS()])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from semibandits import Environment, FeasibleSet, Problem, environments, errors, policies, problems, sets
-from semibandits.policies.situation import CALLED, CALLS, CHANGES, DRAWN, ROUNDS
+from semibandits.policies.situation import CALLS, CHANGES
 from semibandits.types import Items, Quotas, Weights
 
 
@@ -169,14 +169,14 @@ def test_whether_what_is_best_changes_is_asked_while_that_is_quick(
     calls.clear()
     found = policies.recommend(problem)
     assert len(calls) == asked
-    assert type(found.policy) is (policies.HYBRID if asked else policies.SlidingWindow)
+    assert type(found.policy) is (policies.HYBRID if asked else policies.PooledCTS)
 
 
 def test_where_another_becomes_the_best_no_more_is_asked(calls: list[str]) -> None:
     rows = np.eye(3)[[0, 0, 1, 0, 0]]
     problem = Problem(sets.TopK(3, 1), environments.Drifting(rows, [1, 10, 20, 30, 40]))
     calls.clear()
-    assert type(policies.recommend(problem).policy) is policies.SlidingWindow
+    assert type(policies.recommend(problem).policy) is policies.PooledCTS
     assert len(calls) == 3
     assert type(policies.recommend(problem, horizon=19).policy) is policies.HYBRID
 
@@ -208,20 +208,11 @@ class Watched(Environment):
         return drawn
 
 
-@pytest.mark.parametrize("n_items", [1, 7, 50, 51, 4_000, 100_000])
-def test_of_a_world_few_numbers_are_drawn(n_items: int) -> None:
-    for batched, most in ((True, 1), (False, CALLED)):
-        world = Watched(n_items, batched)
-        found = policies.recommend(Problem(sets.TopK(n_items, 1), world))
-        assert found.policy == policies.GaussianCTS(0.01)
-        assert len(world.drawn) == most
-        assert sum(world.drawn) <= min(DRAWN, ROUNDS * n_items)
-
-
-def test_a_known_covariance_is_the_spread() -> None:
-    deviations = np.array([0.3, 0.5, 0.7])
-    world = environments.CorrelatedGaussian([5.0] * 3, np.diag(deviations**2), bounds=(0.0, 10.0))
-    assert policies.recommend(Problem(sets.TopK(3, 1), world)).policy == policies.GaussianCTS(0.07)
+@pytest.mark.parametrize("batched", [True, False])
+def test_nothing_is_drawn_of_a_world(batched: bool) -> None:
+    world = Watched(100_000, batched)
+    assert policies.recommend(Problem(sets.TopK(100_000, 1), world)).policy == policies.PooledCTS()
+    assert world.drawn == []
 
 
 def test_policies_that_look_at_every_solution_are_offered_where_these_are_few() -> None:

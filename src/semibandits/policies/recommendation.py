@@ -10,7 +10,6 @@ from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.combucb1 import CombUCB1
 from semibandits.policies.index.cts import CTS
 from semibandits.policies.index.discounted import Discounted
-from semibandits.policies.index.gaussian_cts import GaussianCTS
 from semibandits.policies.index.kl_ucb import KLUCB
 from semibandits.policies.index.pooled_cts import PooledCTS
 from semibandits.policies.index.sliding_window import SlidingWindow
@@ -87,13 +86,15 @@ def recommend(
 
     >>> import semibandits as sb
     >>> print(recommend(sb.problems.grid_path(m=4, sigma=0.2)))
-    CTS()
-      - the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret
-      needs: an exact oracle; independent items, or a matroid
-      guarantee: O(L log n / Δ) (Wang and Chen 2018), and other terms, exponential in K unless it is a matroid
-    or ESCB(method='auto', c=0.0, steps=1000, init='all'): to decide without randomness
-    or KLUCB(c=2.0, init='all'): if the items may depend on each other after all
+    PooledCTS(window=0, discount=1.0)
+      - Thompson sampling that learns how much weights vary, from each item and from all, within bounds 0 to 1
+      - nothing to tune; where the world changes it forgets, if asked: window= or discount=
+      needs: an exact oracle; nothing to be tuned
+      guarantee: none is proven; measured on the problems of the suite
     or CombUCB1(alpha=1.5, init='paper'): to have a proven bound: theory.bounds() works it out
+    or KLUCB(c=2.0, init='all'): to decide without randomness
+    or CTS(): if the weights are coins, to have its authors' proof
+    or ESCB(method='auto', c=0.0, steps=1000, init='all'): to decide without randomness, by whole solutions
     """
     if not isinstance(problem, Problem | FeasibleSet):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
@@ -117,9 +118,9 @@ def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: Fee
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
         return _for_sums_of(feasible, against_us=False)
     reasons = [
-        "Thompson sampling that learns how much the weights vary, from each item and from all of them, "
-        f"within bounds {lo:g} to {hi:g}: nothing to tune",
-        "where the world changes it forgets, if asked: window= or discount=",
+        "Thompson sampling that learns how much weights vary, from each item and from all, "
+        f"within bounds {lo:g} to {hi:g}",
+        "nothing to tune; where the world changes it forgets, if asked: window= or discount=",
     ]
     others: list[Other] = [PROVEN, (KLUCB(), "to decide without randomness")]
     if approximation := _approximation(feasible):
@@ -195,21 +196,30 @@ def _for_any_losses(feasible: FeasibleSet, horizon: int | None, why: str) -> Rec
 
 def _for_drift(situation: Situation) -> Recommendation:
     """A quarter of the time between two changes is remembered, or what Garivier and Moulines 2011 advise if that is
-    longer; their radius is close to alpha = 1/2."""
+    longer."""
     n, changes = situation.rounds, situation.changes
     quarter = n / (changes + 1) / 4.0
     window = math.ceil(max(quarter, 2.0 * math.sqrt(n * math.log(n) / changes)))
     rest = max(1e-9, 1.0 / max(quarter, 4.0 * math.sqrt(n / changes)))
-    windowed, discounted = SlidingWindow(window, alpha=0.6), Discounted(1.0 - float(f"{rest:.1g}"), alpha=0.6)
-    choice: list[Other] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
+    gamma = 1.0 - float(f"{rest:.1g}")
+    choice: list[Other] = [
+        (PooledCTS(window=window), "for sudden changes"),
+        (PooledCTS(discount=gamma), "for a slow drift"),
+    ]
+    optimist: Advised = SlidingWindow(window, alpha=0.6)  # their radius is close to alpha = 1/2
     if situation.smooth:
         choice.reverse()
+        optimist = Discounted(gamma, alpha=0.6)
     guess = "" if situation.starts else ", at a guess"
     count = f"{changes} change{'' if changes == 1 else 's'} in {n:,} rounds{guess}"
     return Recommendation(
         choice[0][0],
         (f"the means drift ({count}): what is old is to be forgotten",),
-        (choice[1], (CombUCB1(), "it recovers by itself where the gaps are large: simulate both")),
+        (
+            choice[1],
+            (optimist, "to decide without randomness"),
+            (CombUCB1(), "it recovers by itself where the gaps are large: simulate both"),
+        ),
     )
 
 
@@ -220,70 +230,18 @@ def _for_approximations(situation: Situation) -> Recommendation:
     )
 
 
-def _for_dependent_items(situation: Situation) -> Recommendation:
-    known: list[Other] = [(OLSUCB(), "if their covariance is known: give it")] if few(situation.feasible) else []
-    return Recommendation(
-        KLUCB(),
-        ("the items may depend on each other, for which Thompson sampling promises nothing",),
-        ((CTS(), "if the items are independent"), *known, PROVEN),
-    )
-
-
-def _for_no_coins(situation: Situation) -> Recommendation:
-    assert situation.spread is not None
-    return Recommendation(
-        GaussianCTS(situation.spread),
-        ("the oracle is exact, and the weights are no coins: Thompson sampling by their spread has least regret",),
-        (
-            (CTS(), "if the spread is not to be trusted: it is that of a sample"),
-            *_without_randomness(situation.feasible),
-            PROVEN,
-        ),
-    )
-
-
-def _for_matroids(situation: Situation) -> Recommendation:
-    return Recommendation(
-        CTS(),
-        ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
-        (
-            (GaussianCTS(), "if the items are independent, but no coins; the less they vary, the smaller sigma"),
-            *_without_randomness(situation.feasible),
-            PROVEN,
-        ),
-    )
-
-
-def _for_large_solutions(situation: Situation) -> Recommendation:
-    most = situation.feasible.max_size
-    return Recommendation(
-        GaussianCTS(),
-        (
-            "the oracle is exact and the items are independent: Thompson sampling has the smallest regret",
-            f"solutions may have {most} items, which can trap CTS for very long, but not this one",
-        ),
-        (
-            (BGCTS(), "to have its authors' proof that nothing is exponential in K"),
-            *_without_randomness(situation.feasible),
-            PROVEN,
-        ),
-    )
-
-
-def _for_coins(situation: Situation) -> Recommendation:
-    return Recommendation(
-        CTS(),
-        ("the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret",),
-        (*_without_randomness(situation.feasible), PROVEN),
-    )
-
-
-def _without_randomness(feasible: FeasibleSet) -> tuple[Other, ...]:
-    """Of independent items, or on a matroid."""
-    if feasible.matroid:
-        return ((KLUCB(), "to decide without randomness"),)
-    exact: list[Other] = [(ESCB(c=0.0), "to decide without randomness")] if has_tradeoffs(feasible) else []
-    return (*exact, (KLUCB(), "if the items may depend on each other after all"))
+def _for_one_law(situation: Situation) -> Recommendation:
+    """The default, which wins or is close to whoever does on nearly all problems of the suite."""
+    feasible, alike = situation.feasible, situation.independent or situation.feasible.matroid
+    advice = default(feasible, bounds=situation.problem.bounds)
+    others = list(advice.others)
+    if alike:
+        others.append((CTS(), "if the weights are coins, to have its authors' proof"))
+    if situation.independent and not feasible.matroid and has_tradeoffs(feasible):
+        others.append((ESCB(c=0.0), "to decide without randomness, by whole solutions"))
+    if not alike and few(feasible):
+        others.append((OLSUCB(), "if the covariance of the items is known: give it"))
+    return advice._replace(others=tuple(others))
 
 
 class Rule(NamedTuple):
@@ -299,10 +257,6 @@ RULES = (
     Rule(lambda s: s.changes > 0 and s.same_best, _for_jumping_levels),
     Rule(lambda s: s.changes > 0, _for_drift),
     Rule(lambda s: bool(_approximation(s.feasible)), _for_approximations),
-    Rule(lambda s: not s.feasible.matroid and not s.independent, _for_dependent_items),
-    Rule(lambda s: s.spread is not None, _for_no_coins),
-    Rule(lambda s: s.feasible.matroid, _for_matroids),
-    Rule(lambda s: s.feasible.max_size > MANY, _for_large_solutions),
-    Rule(lambda s: True, _for_coins),
+    Rule(lambda s: True, _for_one_law),
 )
 """For problems; the first question that is answered by yes decides."""

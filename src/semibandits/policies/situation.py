@@ -1,11 +1,7 @@
 """What can be told of a problem at once: nothing is listed, and an oracle is asked a few times at most."""
 
-import math
-
 import numpy as np
-from numpy.typing import NDArray
 
-from semibandits import rng
 from semibandits._util.forks import cached_property
 from semibandits.oracle import count_solutions, solve
 from semibandits.policies.solution.escb import dynamic_program
@@ -29,11 +25,6 @@ CALLS = 10
 """The same, at most where the oracle is a user's, and at least if there are more."""
 WORK = 20_000
 """Items weighed for this, all in all."""
-ROUNDS, CALLED = 500, 50
-"""Rounds drawn to see how weights spread: where one call draws them all, and where each takes a call."""
-DRAWN = 5_000
-"""Numbers drawn for this, all in all, of at most so many items:"""
-SAMPLE = 50
 
 
 class Situation:
@@ -66,11 +57,6 @@ class Situation:
     @property
     def independent(self) -> bool:
         return self.at_rest.independent
-
-    @cached_property
-    def spread(self) -> float | None:
-        """That of independent items; None: they are coins, or not known to be independent."""
-        return spread(self.at_rest) if self.independent else None
 
     @property
     def same_best(self) -> bool:
@@ -113,31 +99,3 @@ def has_hull(feasible: FeasibleSet) -> bool:
 def has_tradeoffs(feasible: FeasibleSet) -> bool:
     """Whether totals can be traded off against each other for all solutions at once, for sure."""
     return few(feasible) is True or (feasible.n_items <= PLANNED and dynamic_program(feasible) is not None)
-
-
-def spread(world: Environment) -> float | None:
-    """The largest standard deviation of an item's weights, relative to the bounds; None: they are coins.
-
-    It is that of numbers drawn, unless the covariance is known.
-    """
-    lo, hi = world.bounds
-    covariance = getattr(world, "covariance", None)
-    if isinstance(covariance, np.ndarray):
-        deviation = math.sqrt(covariance.diagonal().max())
-    else:
-        drawn = _drawn(world)
-        if ((drawn == lo) | (drawn == hi)).all():
-            return None
-        deviation = float(drawn.std(axis=0).max())
-    return min(max(math.ceil(100.0 * deviation / (hi - lo)) / 100.0, 0.01), 0.5)
-
-
-def _drawn(world: Environment) -> NDArray[np.float64]:
-    """Weights of some items in some rounds."""
-    n_items = min(world.n_items, SAMPLE)
-    items = np.arange(n_items) * world.n_items // n_items
-    last = min(DRAWN // n_items, ROUNDS if world.batched else CALLED, world.last_round or ROUNDS)
-    keys = rng.keys(0, 0, 1, last, rng.WORLD)
-    if world.batched:
-        return np.asarray(world.weights(1, keys[:, None], items))
-    return np.array([world.weights(round, key, items) for round, key in enumerate(keys.tolist(), 1)])
