@@ -1,4 +1,4 @@
-"""Couriers in four towns of 8 x 8 crossings, and a user who says no more than that a street takes half an hour at most."""
+"""Couriers in four towns of 8 x 8 crossings, whose user says no more than that a street takes half an hour at most."""
 
 import numpy as np
 import pytest

@@ -74,8 +74,8 @@ def test_an_oracle_that_traps_thompson_sampling(policy: IndexPolicy) -> None:
 
     One of thirty poor items is good enough for the oracle as long as the best, item 0, is not known to be that good;
     and item 1, which is better than good enough, keeps the oracle from asking for item 0. So who draws, unless he was
-    lucky early on, chooses poor items for ever, each worth less than half of item 0. CombUCB1 is optimistic about item 0
-    until it knows it.
+    lucky early on, chooses poor items for ever, each worth less than half of item 0. CombUCB1 is optimistic about item
+    0 until it knows it.
     """
     problem = Problem(Lazy(MEANS.size), environments.Bernoulli(MEANS), true_optimum=[0])
     assert problem.target == pytest.approx(0.48)
