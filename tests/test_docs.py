@@ -130,7 +130,7 @@ def check_command(words: list[str]) -> None:
 
 def parse(arguments: list[str]) -> None:
     """Lets the command line read these words, without running anything."""
-    context = click.Context(main, info_name="semibandits")
+    context = click.Context(main, info_name="semibandits", **main.context_settings)
     command = main.get_command(context, arguments[0])
     assert command is not None, f"there is no command {arguments[0]}"
     with contextlib.suppress(click.exceptions.Exit):  # --help

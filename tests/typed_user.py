@@ -36,6 +36,15 @@ def live() -> int:
     return learner.tell(decision.id, by_label) + learner.tell(decision.id, by_item) + round(best)
 
 
+def untuned() -> float:
+    learner = sb.Learner(OneOf(3), bounds=(0, 30), seed=7)
+    policy: sb.IndexPolicy | sb.Policy = learner.policy
+    forgetful = sb.Learner(OneOf(3), sb.policies.PooledCTS(window=500))
+    same: sb.Learner = sb.Learner(OneOf(3), policy, feedback="semi")
+    none: sb.IndexPolicy | sb.Policy | None = None
+    return float(sb.Learner(OneOf(3), none).scores()[0]) + forgetful.round + same.round
+
+
 def solvers() -> list[sb.sets.Oracle]:
     return [
         sb.sets.Oracle(lambda weights: [int(weights.argmax())], 3, 1),

@@ -182,10 +182,25 @@ def test_compare_is_one_simulation() -> None:
     assert [path.name for path in Path().iterdir()] == ["grid.toml"]
 
 
-def test_compare_takes_what_is_recommended() -> None:
-    told = answer("compare", "grid_path:m=2,sigma=0.4", "--horizon", "20", "--runs", "2")
-    names = [row["policy"] for row in told["points"][0]["summary"]]  # type: ignore[index]
-    assert names == [repr(sb.policies.CombUCB1()), "CTS()"]
+def compared(problem: str) -> list[str]:
+    """Who plays where nobody is named."""
+    told = answer("compare", problem, "--horizon", "20", "--runs", "2")
+    return [row["policy"] for row in told["points"][0]["summary"]]  # type: ignore[index]
+
+
+def test_compare_takes_the_default_and_what_is_recommended() -> None:
+    problem = sb.problems.grid_path(2, 0.4)
+    usual = sb.policies.default(problem.feasible).policy
+    advised = sb.policies.recommend(problem, 20).policy
+    names = list(dict.fromkeys(map(repr, (sb.policies.CombUCB1(), usual, advised))))
+    assert compared("grid_path:m=2,sigma=0.4") == names
+    assert "PooledCTS(window=0, discount=1.0)" in names
+
+
+def test_compare_plays_nobody_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    advice = sb.policies.default(sb.sets.TopK(3, 1))
+    monkeypatch.setattr(sb.policies, "recommend", lambda *args: advice)
+    assert compared("grid_path:m=2,sigma=0.4") == [repr(sb.policies.CombUCB1()), repr(advice.policy)]
 
 
 @pytest.mark.parametrize(
@@ -201,8 +216,9 @@ def test_compare_takes_what_is_recommended() -> None:
     ],
 )
 def test_what_is_recommended_can_be_written_down(problem: sb.Problem) -> None:
-    policy = sb.policies.recommend(problem, 100).policy
-    assert repr(registry.make_policy(*registry.parse_call(repr(policy)), problem)) == repr(policy)
+    for advice in (sb.policies.recommend(problem, 100), sb.policies.default(problem.feasible)):
+        policy = advice.policy
+        assert repr(registry.make_policy(*registry.parse_call(repr(policy)), problem)) == repr(policy)
 
 
 def test_compare_leaves_a_file_that_runs_alike() -> None:

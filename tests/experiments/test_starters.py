@@ -8,6 +8,7 @@ import pytest
 from semibandits.errors import BadArgument, StoreFailed
 from semibandits.experiments.files.document import read
 from semibandits.experiments.files.starters import FILES, STARTERS, write_starter
+from semibandits.policies import default
 
 
 @pytest.mark.parametrize("name", STARTERS)
@@ -17,7 +18,9 @@ def test_every_starter_can_be_played(tmp_path: Path, name: str) -> None:
     experiment = read(paths[0])
     assert experiment.title
     assert experiment.description
-    assert all(2 <= len(plan.policies) <= 4 for plan in experiment.plans)
+    assert all(3 <= len(plan.policies) <= 4 for plan in experiment.plans)
+    for plan in experiment.plans:
+        assert default(plan.problem.feasible, bounds=plan.problem.bounds).policy in plan.policies
     text = paths[0].read_text(encoding="utf-8")
     comments = [line for line in text.splitlines() if "#" in line]
     assert len(comments) >= 12

@@ -44,11 +44,11 @@ class Learner(Shown):
     >>> learner = Learner(sb.sets.TopK(4, 2), seed=7)
     >>> decision = learner.ask()
     >>> decision.items
-    array([0, 1])
+    array([1, 3])
     >>> learner.tell(decision.id, [0.9, 0.4])
     2
     >>> learner.estimates
-    array([0.9, 0.4, nan, nan])
+    array([nan, 0.9, nan, 0.4])
     >>> learner.policy
     PooledCTS(window=0, discount=1.0)
     """

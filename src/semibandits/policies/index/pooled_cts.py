@@ -22,7 +22,7 @@ FADED = 0.01
 """An item of which less than so much of an observation is left counts as never seen."""
 TIE = 1e-12
 """What the scores of unseen items differ by, at most, so that decisions made before any feedback try different ones."""
-LEAST, MOST = 1e-9, 1e9
+LEAST, MOST = 1e-12, 1e12
 """The least dispersion and variance of a coin; the most coins that an item's observations are worth."""
 
 
@@ -56,7 +56,10 @@ class PooledCTS(IndexPolicy):
     needs = "an exact oracle; nothing to be tuned"
     guarantee = "none is proven; measured on the problems of the suite"
     use = "the default: weights of any spread, coins too, loose bounds, many items"
-    formula = "a draw from Beta((k M + S) / d, (k (1 - M) + T - S) / d); d, k and M are learned from all items"
+    formula = (
+        "a draw from Beta((k M + T ŵ) / d, (k (1 - M) + T (1 - ŵ)) / d): d by the dispersion of the item's weights, M the "
+        "level of all items, worth k observations"
+    )
 
     window: int = 0
     discount: float = 1.0
