@@ -1,6 +1,7 @@
 """Who plays: policies of the catalogue that need nothing but a set and bounds, greedy, and one that is told more."""
 
 import dataclasses
+import functools
 import inspect
 import math
 from collections.abc import Mapping
@@ -90,7 +91,8 @@ def left_out(player: Player, problem: Problem, horizon: int) -> str:
         return "" if feasible.quotas() is not None else "its hull is too dear there"
     if isinstance(player, Policy):
         most = min(FEW, MOST_LOOKS // horizon)
-        return "" if _few(feasible, most) else f"it looks at every solution in every round, and there are over {most:,}"
+        many = _solutions(feasible) > most
+        return f"it looks at every solution in every round, and there are over {most:,}" if many else ""
     try:
         player.check(feasible)
     except SemiBanditError as error:
@@ -98,6 +100,8 @@ def left_out(player: Player, problem: Problem, horizon: int) -> str:
     return ""
 
 
-def _few(feasible: FeasibleSet, most: int) -> bool:
-    """Whether there are at most so many solutions. Of large sets it is not asked: the answer would take long."""
-    return feasible.signed and feasible.n_items <= SMALL and all_solutions(feasible, most) is not None
+@functools.cache
+def _solutions(feasible: FeasibleSet) -> float:
+    """How many there are, if they are few. Of large sets it is not asked: the answer would take long."""
+    listed = all_solutions(feasible, FEW) if feasible.signed and feasible.n_items <= SMALL else None
+    return math.inf if listed is None else len(listed)
