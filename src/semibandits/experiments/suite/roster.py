@@ -13,9 +13,8 @@ import numpy as np
 from semibandits import rng
 from semibandits.errors import SemiBanditError
 from semibandits.oracle import all_solutions
-from semibandits.policies import EpsilonGreedy, GaussianCTS
+from semibandits.policies import ESCB, FPL, OLSUCB, EpsilonGreedy, GaussianCTS
 from semibandits.policies.catalogue import CATALOGUE
-from semibandits.policies.solution.fpl import FPL
 from semibandits.policies.solution.from_hull import FromHull
 from semibandits.problem import Problem
 from semibandits.types import FeasibleSet, IndexPolicy, Policy
@@ -79,20 +78,17 @@ def told(problem: Problem) -> GaussianCTS:
 
 
 def left_out(player: Player, problem: Problem, horizon: int) -> str:
-    """Why a policy does not play there; nothing: it does.
-
-    Whole solutions are weighed by policies that list them, which takes a set with few, and its time.
-    """
+    """Why a policy does not play there: it cannot, or it would take longer than all others; nothing: it does."""
     feasible = problem.feasible
     if isinstance(player, FPL):
         dear = feasible.n_items * horizon > MOST_SOLVED
         return "it solves many problems in every round, which takes too long there" if dear else ""
     if isinstance(player, FromHull):
         return "" if feasible.quotas() is not None else "its hull is too dear there"
-    if isinstance(player, Policy):
+    if isinstance(player, ESCB | OLSUCB) or getattr(player, "feedback", "semi") == "bandit":
         most = min(FEW, MOST_LOOKS // horizon)
         many = _solutions(feasible) > most
-        return f"it looks at every solution in every round, and there are over {most:,}" if many else ""
+        return f"it looks at every solution in every round, and there may be over {most:,}" if many else ""
     try:
         player.check(feasible)
     except SemiBanditError as error:
