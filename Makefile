@@ -48,6 +48,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/sets.py
 	$(BIN)/python benchmarks/theory.py
 	$(BIN)/python benchmarks/policies.py
+	$(BIN)/python benchmarks/recommend.py
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/engine.py
 

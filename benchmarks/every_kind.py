@@ -262,7 +262,7 @@ PLAYERS: dict[str, Player] = {
 def check_complete() -> None:
     """Whether there is one of every public kind."""
     made = {type(player.make(PLACES[player.places[0]]())).__name__ for player in PLAYERS.values()}
-    missing = set(policies.__all__) - made - {"Recommendation", "recommend"}
+    missing = set(policies.__all__) - made - {"Recommendation", "default", "recommend"}
     missing |= set(sets.__all__) - {name.split()[0].strip(",") for name in SETS} - {"from_spec"}
     missing |= set(environments.__all__) - {name.split()[0] for name in ENVIRONMENTS} - {"Independent"}
     assert not missing, f"nothing is played with {', '.join(sorted(missing))}"

@@ -54,7 +54,8 @@ def policies() -> float:
     world = sb.environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 5])
     problem = sb.Problem(sb.sets.TopK(2, 1), world)
     advice: sb.policies.Recommendation = sb.policies.recommend(problem, horizon=10)
-    players: list[sb.IndexPolicy | sb.Policy] = [advice.policy, sb.policies.CTS(), sb.policies.Clairvoyant(problem)]
+    usual: sb.policies.Recommendation = sb.policies.default(sb.sets.TopK(2, 1), bounds=(0, 30), feedback="semi")
+    players: list[sb.IndexPolicy | sb.Policy] = [advice.policy, usual.policy, sb.policies.Clairvoyant(problem)]
     result = sb.simulate(problem, players, horizon=10, runs=2, seed=0, regret="static")
     return float(result.regret[0, 0, -1]) + float(world.means(3)[0]) + problem.at(3).min_gap
 

@@ -69,6 +69,13 @@ def all_solutions(feasible: FeasibleSet, limit: int) -> list[Items] | None:
     return FeasibleSet.listed(feasible, limit)
 
 
+def count_solutions(feasible: FeasibleSet, limit: int) -> int | None:
+    """How many, as `FeasibleSet.counted` says, unless a subclass has another oracle than the set that counts them."""
+    if up_to_date(feasible, "counted", "argmax"):
+        return feasible.counted(limit)
+    return FeasibleSet.counted(feasible, limit)
+
+
 def compiled_oracle(feasible: FeasibleSet) -> Solver | None:
     """The set's oracle for one run at a time, if it has one and `argmax` is not another one by now."""
     source = "single" if type(feasible).single is not FeasibleSet.single else "solver"

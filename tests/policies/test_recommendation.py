@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semibandits import IndexPolicy, Learner, Policy, Problem, environments, errors, policies, problems, sets, simulate
+from semibandits import (
+    FeasibleSet,
+    IndexPolicy,
+    Learner,
+    Policy,
+    Problem,
+    environments,
+    errors,
+    policies,
+    problems,
+    sets,
+    simulate,
+)
 from semibandits.policies.catalogue import CATALOGUE
 from support.worlds import PROBLEMS
 
@@ -30,8 +42,6 @@ CASES: dict[str, tuple[Any, str, str]] = {
     "a record on a matroid": (Problem(sets.TopK(4, 2), environments.Table([[0.1] * 4])), "CTS", "matroid"),
     "a record": (Problem(sets.Assignment(2, 2), environments.Table([[0.1] * 4])), "KLUCB", "depend"),
     "greed": (Problem(sets.GreedyKnapsack([1, 2, 3], 3), coins([0.5] * 3)), "KLUCB", "approximate"),
-    "a set alone": (sets.Assignment(3, 3), "KLUCB", "depend"),
-    "a matroid alone": (sets.TopK(9, 3), "CTS", "matroid"),
     "steps": (
         Problem(sets.TopK(2, 1), environments.Drifting([[0.1, 0.9], [0.9, 0.1]], [1, 500])),
         "SlidingWindow",
@@ -64,9 +74,10 @@ def test_what_is_recommended(case: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_what_is_recommended_can_be_played(name: str) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_what_is_recommended_can_be_played(name: str, alone: bool) -> None:
     problem = PROBLEMS[name]
-    found = policies.recommend(problem)
+    found = policies.recommend(problem.feasible if alone else problem)
     for policy in (found.policy, *(other for other, _ in found.others)):
         simulate(problem, policy, horizon=20, runs=1, seed=0, uncovered="ignore", engine="plain")
         learner = Learner(problem.feasible, policy, sense=problem.sense, bounds=problem.bounds, uncovered="ignore")
@@ -86,6 +97,46 @@ def test_where_only_the_sum_is_seen() -> None:
         policies.recommend(sets.TopK(100, 50), feedback="bandit")
     with pytest.raises(errors.BadArgument, match="feedback must be 'semi' or 'bandit'"):
         policies.recommend(grid, feedback="none")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "feasible",
+    [
+        sets.TopK(30, 15),
+        sets.GridPaths(9),  # 48,620 paths
+        sets.Enumerated([[item] for item in range(10_001)]),
+        sets.Enumerated([[0], [1]], n_items=2_001),
+        sets.GreedyKnapsack([1, 2, 3], 3),
+    ],
+    ids=repr,
+)
+def test_where_only_the_sum_is_seen_of_too_many_solutions(feasible: FeasibleSet) -> None:
+    for ask in (policies.recommend, policies.default):
+        with pytest.raises(errors.Unsupported, match="too many, or cannot list its solutions: see each"):
+            ask(feasible, feedback="bandit")
+    with pytest.raises(errors.Unsupported):  # and so it is
+        policies.LinUCB().check(feasible)
+
+
+@pytest.mark.parametrize(
+    ("feasible", "known"),
+    [
+        (sets.TopK(9, 3), True),
+        (sets.GridPaths(7), True),  # 3,432
+        (sets.Product(sets.GridPaths(4), sets.KPaths(9, 3)), True),
+        (sets.Assignment(2, 3), True),  # subsets of 6 items are few
+        (sets.Assignment(5, 5), False),
+        (sets.GraphicMatroid([(node, (node + 1) % 16) for node in range(16)]), False),
+        (sets.Oracle(lambda weights: [int(weights.argmax())], n_items=3, max_size=1), False),
+    ],
+    ids=repr,
+)
+def test_where_only_the_sum_is_seen_of_so_many_solutions(feasible: FeasibleSet, known: bool) -> None:
+    found = policies.default(feasible, feedback="bandit")
+    assert found == policies.recommend(feasible, feedback="bandit")
+    assert type(found.policy) is policies.LinUCB
+    assert ("more than 10,000" in " ".join(found.reasons)) is not known
+    found.policy.check(feasible)
 
 
 def test_against_an_adversary_with_a_horizon_a_learner_can_play() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from semibandits.kernel import is_ours, placeholder
-from semibandits.kernel.tuples import loader
+from semibandits.kernel.tuples import adder, loader
 from semibandits.kernel.warm import Warm
 from semibandits.rng import below
-from semibandits.types import Clock, IndexPolicy, Params, Weights
+from semibandits.types import Clock, IndexPolicy, Params, Stats, Weights
 
 MOST_ATTEMPTS = 100
 """To draw a score that may be rejected; what is NaN then is an error."""
@@ -16,10 +16,13 @@ COSTLY = 5e-5
 """Seconds of a call, on average, below which compiling is not worth the wait."""
 
 score, load, REDRAWS = placeholder("score"), placeholder("load"), placeholder("REDRAWS")
+share, pooled, POOLS = placeholder("share"), placeholder("pooled"), placeholder("POOLS")
+load_totals, add_to_totals = placeholder("load_totals"), placeholder("add_to_totals")
 
 
-def score_items(stats: Any, c: Any, key: Any, p: Any, out: Any) -> None:
+def score_items(stats: Any, round: Any, clock: Any, key: Any, p: Any, totals: Any, out: Any) -> None:
     """A kernel function: all items, one after the other."""
+    c = _pool(stats, round, clock, p, totals)
     for item in range(out.size):
         x = score(load(stats, item, 0), c, key, np.uint64(item), p)
         if REDRAWS:
@@ -28,6 +31,14 @@ def score_items(stats: Any, c: Any, key: Any, p: Any, out: Any) -> None:
                 attempt += 1
                 x = score(load(stats, item, 0), c, below(key, attempt), np.uint64(item), p)
         out[item] = x
+
+
+def _pool(stats: Any, round: Any, clock: Any, p: Any, totals: Any) -> Any:
+    if POOLS:
+        for item in range(stats.shape[1]):
+            add_to_totals(totals, 0, 0, share(load(stats, item, 0), round, p))
+        return pooled(load_totals(totals, 0, 0), clock, p)
+    return clock
 
 
 class Scores:
@@ -40,16 +51,31 @@ class Scores:
         self._policy, self._params, self._stats = policy, params, stats
         self._rows = tuple(stats)
         self._numbers = np.arange(stats.shape[1], dtype=np.uint64)
-        formula = type(policy).score
-        bindings = {score: formula, load: loader(len(self._rows)), REDRAWS: policy.redraws}
-        compilable = is_ours(formula) and "score" not in vars(policy)
+        kind = type(policy)
+        self._shared = 0 if kind.share is None else len(kind.share(self._rows, 1, params))
+        bindings = {
+            score: kind.score,
+            load: loader(len(self._rows)),
+            share: kind.share or kind.score,
+            pooled: kind.pooled,
+            load_totals: loader(self._shared),
+            add_to_totals: adder(self._shared),
+            POOLS: kind.share is not None,
+            REDRAWS: policy.redraws,
+        }
+        formulas = {"score": kind.score, "share": kind.share or kind.score, "pooled": kind.pooled}
+        compilable = all(map(is_ours, formulas.values())) and not formulas.keys() & vars(policy).keys()
         self.warm = Warm(score_items, bindings, compilable=compilable, costly=COSTLY)
 
     def __call__(self, round: int, key: int) -> Weights:
         clock = self._policy.clock(round, key, self._params)
-        return self.warm.run(self._plain, self._compiled, clock, key)
+        return self.warm.run(self._plain, self._compiled, round, clock, key)
 
-    def _plain(self, clock: Clock, key: int) -> Weights:
+    def _plain(self, round: int, clock: Clock, key: int) -> Weights:
+        if self._policy.share is not None:
+            clock = self._policy.pooled(
+                self._totals(self._policy.share(self._rows, round, self._params)), clock, self._params
+            )
         scores: Weights = self._policy.score(self._rows, clock, key, self._numbers, self._params)
         if any(scores is row for row in self._rows):  # an oracle may write into what it is given
             scores = scores.copy()
@@ -63,8 +89,13 @@ class Scores:
                 scores[again] = self._policy.score(stats, clock, other_key, self._numbers[again], self._params)
         return scores
 
-    def _compiled(self, code: Any, clock: Clock, key: int) -> Weights:
+    def _totals(self, shares: Stats) -> Stats:
+        """The sums over all items, one after the other, as machine code makes them."""
+        return tuple([float(np.add.accumulate(np.broadcast_to(share, self._numbers.size))[-1]) for share in shares])
+
+    def _compiled(self, code: Any, round: int, clock: Clock, key: int) -> Weights:
         out = np.empty(self._numbers.size)
         numbers = tuple([float(number) for number in clock])
-        code(self._stats[:, :, None], numbers, np.uint64(key), self._params, out)
+        totals = np.zeros((self._shared, 1, 1))
+        code(self._stats[:, :, None], round, numbers, np.uint64(key), self._params, totals, out)
         return out

@@ -1,4 +1,4 @@
-"""Reading and writing all numbers of an item in a lane as a tuple: kernel functions, one for each length."""
+"""Reading, writing and adding to all numbers of an item in a lane: kernel functions, one for each length."""
 
 import functools
 from collections.abc import Callable
@@ -79,3 +79,17 @@ def storer(size: int) -> Callable[..., Any]:
         array[last, item, lane] = values[last]
 
     return store
+
+
+@functools.cache
+def adder(size: int) -> Callable[..., Any]:
+    """Adds to them."""
+    if size == 0:
+        return _store_0
+    last, shorter = size - 1, adder(size - 1)
+
+    def add(array: Any, item: Any, lane: Any, values: Any) -> None:
+        shorter(array, item, lane, values)
+        array[last, item, lane] += values[last]
+
+    return add

@@ -5,6 +5,7 @@
 from semibandits.policies.index.combucb1 import CombUCB1 as CombUCB1
 from semibandits.policies.index.kl_ucb import KLUCB as KLUCB
 from semibandits.policies.index.cts import CTS as CTS
+from semibandits.policies.index.pooled_cts import PooledCTS as PooledCTS
 from semibandits.policies.index.gaussian_cts import GaussianCTS as GaussianCTS
 from semibandits.policies.index.bg_cts import BGCTS as BGCTS
 from semibandits.policies.index.cl_sg import CLSG as CLSG
@@ -31,6 +32,11 @@ from semibandits.policies.index.clairvoyant import Clairvoyant as Clairvoyant
 # isort: on
 
 from semibandits.policies.recommendation import Recommendation as Recommendation
+from semibandits.policies.recommendation import default as default
 from semibandits.policies.recommendation import recommend as recommend
 
-__all__: list[str] = [*sorted(name for name, value in globals().items() if isinstance(value, type)), "recommend"]
+__all__: list[str] = [
+    *sorted(name for name, value in globals().items() if isinstance(value, type)),
+    "default",
+    "recommend",
+]

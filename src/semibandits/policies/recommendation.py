@@ -1,14 +1,11 @@
-"""The policy to begin with on a problem, why, and what else to think of."""
+"""The policy to begin with on a problem, or on a set of which no more is known, why, and what else to think of."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
-from semibandits import rng
-from semibandits._util.checks import check_choice, check_rounds
+from semibandits._util.checks import check_bounds, check_choice, check_rounds
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.oracle import all_solutions, solve
 from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.combucb1 import CombUCB1
 from semibandits.policies.index.cts import CTS
@@ -16,28 +13,29 @@ from semibandits.policies.index.discounted import Discounted
 from semibandits.policies.index.gaussian_cts import GaussianCTS
 from semibandits.policies.index.kl_ucb import KLUCB
 from semibandits.policies.index.sliding_window import SlidingWindow
+from semibandits.policies.situation import Situation, few, has_hull, has_tradeoffs
 from semibandits.policies.solution.comband import COMBAND
 from semibandits.policies.solution.escb import ESCB
 from semibandits.policies.solution.fpl import ETA, FPL
 from semibandits.policies.solution.hybrid import HYBRID
 from semibandits.policies.solution.lin_ucb import LinUCB
+from semibandits.policies.solution.listing import MOST_SOLUTIONS
 from semibandits.policies.solution.oful import OFUL
 from semibandits.policies.solution.ols_ucb import OLSUCB
 from semibandits.problem import Problem
-from semibandits.types import Environment, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, means_in
+from semibandits.types import Bounds, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy
 
 Advised: TypeAlias = IndexPolicy | Policy
+Other: TypeAlias = tuple[Advised, str]
+"""A policy, and when to take it."""
 
+DEFAULT: Advised = CTS()
+"""The policy of learners that are given none."""
 MANY = 10
 """Solutions of more items, unless they are a matroid's, may trap CTS."""
-UNKNOWN = 1000
-"""The round of the only change, in worlds that do not say when they change."""
-FEW = 1000
-"""Solutions that are listed to see whether they are few."""
-SOON = 100_000
-"""Rounds, where it is not said how many, and the world changes for ever."""
-SAMPLE = 500
-"""Rounds drawn to see how weights spread."""
+PROVEN: Other = (CombUCB1(), "to have a proven bound: theory.bounds() works it out")
+PROVEN_APPROXIMATE: Other = (CombUCB1(), "to have a proof for approximate oracles")
+AFTER_ALL: Other = (CombUCB1(), "if the world is random after all")
 
 
 class Recommendation(NamedTuple):
@@ -45,7 +43,7 @@ class Recommendation(NamedTuple):
 
     policy: Advised
     reasons: tuple[str, ...]
-    others: tuple[tuple[Advised, str], ...]
+    others: tuple[Other, ...]
 
     @property
     def needs(self) -> str:
@@ -79,9 +77,12 @@ def recommend(
 ) -> Recommendation:
     """The policy to begin with, from what a `Problem` says about itself: its oracle, its weights, their dependence.
 
-    A feasible set alone will do too: of its weights nothing is then known. `horizon` matters where the means drift:
-    what to forget depends on how often they change; without it, they are taken to be as long again at rest as until the
-    last change. `feedback="bandit"`: only the sum of the chosen weights is seen.
+    Of a feasible set alone no more is known, and the answer is `default`. `horizon` matters where the means drift: what
+    to forget depends on how often they change; without it, they are taken to be as long again at rest as until the last
+    change. `feedback="bandit"`: only the sum of the chosen weights is seen.
+
+    It answers at once: no solutions are listed, and a solver of your own is called ten times at most. Policies that
+    look at every solution are offered where there are known to be few.
 
     >>> import semibandits as sb
     >>> print(recommend(sb.problems.grid_path(m=4, sigma=0.2)))
@@ -95,144 +96,115 @@ def recommend(
     """
     if not isinstance(problem, Problem | FeasibleSet):
         raise BadArgument(f"expected a Problem or a FeasibleSet, got {problem!r:.200}")
-    feasible, world = (problem.feasible, problem.environment) if isinstance(problem, Problem) else (problem, None)
     horizon = None if horizon is None else check_rounds("horizon", horizon)
+    if isinstance(problem, FeasibleSet):
+        return default(problem, feedback=feedback)
+    situation = Situation(problem, horizon, check_choice("feedback", feedback, FeedbackKind))
+    return next(rule.answer(situation) for rule in RULES if rule.question(situation))
+
+
+def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: FeedbackKind = "semi") -> Recommendation:
+    """The policy of a `Learner` that is given none, and why: all that it goes by is the set and what is seen.
+
+    >>> import semibandits as sb
+    >>> default(sb.sets.TopK(20, 4)) == recommend(sb.sets.TopK(20, 4))
+    True
+    """
+    if not isinstance(feasible, FeasibleSet):
+        raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
+    lo, hi = check_bounds(bounds)
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
-        return _for_sums(feasible, world is not None and world.hindsight)
-    if world is not None and world.hindsight:
-        return _for_an_adversary(feasible, horizon or world.last_round)
-    if isinstance(problem, Problem) and world is not None and world.drifts:
-        starts = [int(start) for start in getattr(world, "starts", ())]
-        n = horizon or 2 * (starts or [UNKNOWN])[-1]
-        n = n if horizon or n <= 100 * SOON else SOON
-        changes = sum(1 < start <= n for start in starts) if starts else 1
-        if changes and _same_best(problem, [start for start in starts if start <= n]):
-            return _for_an_adversary(feasible, horizon, "the level of the means jumps, but never what is best")
-        if changes:
-            return _for_drift(changes, n, bool(getattr(world, "smooth", False)), known=bool(starts))
-        world = world.at(1)
-    proven = (CombUCB1(), "to have a proven bound: theory.bounds() works it out")
-    if feasible.ratio < 1.0 or not feasible.promised:
-        why = f"the oracle is approximate (ratio {feasible.ratio:g})" if feasible.promised else "the search may be cut"
-        return Recommendation(
-            KLUCB(),
-            (f"{why}: optimism needs no more, Thompson sampling may fail",),
-            ((CombUCB1(), "to have a proof for approximate oracles"),),
+        return _for_sums_of(feasible, against_us=False)
+    reasons = [
+        "Thompson sampling that estimates the spread of each item itself, "
+        f"within bounds {lo:g} to {hi:g}: nothing to tune",
+        "where the world changes it forgets, if asked: window= or discount=",
+    ]
+    others: list[Other] = [PROVEN, (KLUCB(), "to decide without randomness")]
+    if approximation := _approximation(feasible):
+        reasons += [
+            f"{approximation}: on some instances draws that are too low are never set right, "
+            "and regret is linear (Wang and Chen 2018)",
+            "optimistic policies, CombUCB1 and KLUCB, need no more than the ratio",
+        ]
+        others = [PROVEN_APPROXIMATE, (KLUCB(), "the same optimism, with tighter confidence bounds")]
+    elif not feasible.matroid and feasible.max_size > MANY:
+        reasons.append(
+            f"solutions may have {feasible.max_size:,} items: to leave a poor one, many have to be drawn high at once"
         )
-    independent = world is not None and world.independent
-    if not feasible.matroid and not independent:
-        known = ((OLSUCB(), "if their covariance is known: give it"),) if world and _fits(OLSUCB(), feasible) else ()
-        return Recommendation(
-            KLUCB(),
-            ("the items may depend on each other, for which Thompson sampling promises nothing",),
-            ((CTS(), "if the items are independent"), *known, proven),
-        )
-    safe: tuple[tuple[Advised, str], ...] = ((KLUCB(), "to decide without randomness"),)
-    if not feasible.matroid:
-        exact = ((ESCB(c=0.0), "to decide without randomness"),) if _fits(ESCB(), feasible) else ()
-        safe = (*exact, (KLUCB(), "if the items may depend on each other after all"))
-    sigma = _spread(world) if world is not None and independent else None
-    if sigma is not None:
-        return Recommendation(
-            GaussianCTS(sigma),
-            ("the oracle is exact, and the weights are no coins: Thompson sampling by their spread has least regret",),
-            ((CTS(), "if the spread is not to be trusted: it is that of a sample"), *safe, proven),
-        )
-    if feasible.matroid:
-        return Recommendation(
-            CTS(),
-            ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
-            (
-                (GaussianCTS(), "if the items are independent, but no coins; the less they vary, the smaller sigma"),
-                *safe,
-                proven,
-            ),
-        )
-    if feasible.max_size > MANY:
-        return Recommendation(
-            GaussianCTS(),
-            (
-                "the oracle is exact and the items are independent: Thompson sampling has the smallest regret",
-                f"solutions may have {feasible.max_size} items, which can trap CTS for very long, but not this one",
-            ),
-            ((BGCTS(), "to have its authors' proof that nothing is exponential in K"), *safe, proven),
-        )
-    return Recommendation(
-        CTS(),
-        ("the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret",),
-        (*safe, proven),
-    )
+        others.append((BGCTS(), "to have its authors' proof that nothing is exponential in K"))
+    return Recommendation(DEFAULT, tuple(reasons), tuple(others))
 
 
-def _fits(policy: Policy, feasible: FeasibleSet) -> bool:
-    """Whether the policy can play on this set."""
-    try:
-        if feasible.quotas() is None and feasible.trade_offs() is None and all_solutions(feasible, FEW) is None:
-            return False  # it would say so, but only after some seconds
-        policy.check(feasible)
-    except Unsupported:
-        return False
-    return True
+def _approximation(feasible: FeasibleSet) -> str:
+    """What is not exact about the oracle, if anything."""
+    if not feasible.promised:
+        return "the search may be cut"
+    return f"the oracle is approximate (ratio {feasible.ratio:g})" if feasible.ratio < 1.0 else ""
 
 
-def _same_best(problem: Problem, starts: list[int]) -> bool:
-    """Whether, in a world that changes in steps, one solution is best all along: then what is old is not outdated."""
-    world, feasible = problem.environment, problem.feasible
-    if getattr(world, "smooth", True) or feasible.ratio < 1.0 or not _fits(HYBRID(), feasible):
-        return False
-    sign = 1.0 if problem.sense == "max" else -1.0
-    best = solve(feasible, sign * means_in(world, 1))
-    return all(np.array_equal(solve(feasible, sign * means_in(world, start)), best) for start in starts[:100])
+def _for_sums(situation: Situation) -> Recommendation:
+    return _for_sums_of(situation.feasible, situation.world.hindsight)
 
 
-def _for_an_adversary(
-    feasible: FeasibleSet, horizon: int | None, why: str = "the losses follow no law"
-) -> Recommendation:
-    perturbed = FPL()
-    if horizon is not None:  # so that a learner, too, can do with it
-        game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed)
-        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).constants[ETA]:.2g}"))
-    if _fits(HYBRID(), feasible):
-        return Recommendation(
-            HYBRID(),
-            (f"{why}: what is chosen must be drawn, with chances that are known",),
-            ((perturbed, "on sets of any kind, given the horizon"), (CombUCB1(), "if the world is random after all")),
-        )
-    return Recommendation(
-        perturbed,
-        (f"{why}, and the set is known by its oracle alone",),
-        ((CombUCB1(), "if the world is random after all"),),
-    )
-
-
-def _for_sums(feasible: FeasibleSet, against_us: bool) -> Recommendation:
-    width = math.sqrt(feasible.max_size)
-    by_sum = LinUCB(alpha=float(f"{width:.2g}"))
-    if not _fits(by_sum, feasible):
+def _for_sums_of(feasible: FeasibleSet, against_us: bool) -> Recommendation:
+    known = few(feasible, MOST_SOLUTIONS)
+    if known is False:
         raise Unsupported(
-            f"where only the sum is seen, a policy looks at every solution, and {feasible!r} has too many: see each "
-            "chosen item's weight (feedback='semi'), or list fewer solutions in sets.Enumerated"
+            f"where only the sum is seen, a policy looks at every solution and each pair of items, and {feasible!r} "
+            "has too many, or cannot list its solutions: see each chosen item's weight (feedback='semi'), or list "
+            "fewer solutions in sets.Enumerated"
         )
+    limit = f"it looks at every solution: if there are more than {MOST_SOLUTIONS:,}, it says so before the first round"
+    if_few = () if known else (limit,)
     if against_us:
-        return Recommendation(COMBAND(), ("only the sum is seen, of losses that follow no law",), ())
+        return Recommendation(COMBAND(), ("only the sum is seen, of losses that follow no law", *if_few), ())
+    width = math.sqrt(feasible.max_size)
     return Recommendation(
-        by_sum,
-        ("only the sum is seen: the items' weights are found by least squares",),
+        LinUCB(alpha=float(f"{width:.2g}")),
+        ("only the sum is seen: the items' weights are found by least squares", *if_few),
         ((OFUL(), "to have a proof"), (COMBAND(), "if the losses follow no law")),
     )
 
 
-def _for_drift(changes: int, n: int, smooth: bool, known: bool) -> Recommendation:
+def _against_an_adversary(situation: Situation) -> Recommendation:
+    return _for_any_losses(
+        situation.feasible, situation.horizon or situation.world.last_round, "the losses follow no law"
+    )
+
+
+def _for_jumping_levels(situation: Situation) -> Recommendation:
+    why = "the level of the means jumps, but never what is best"
+    return _for_any_losses(situation.feasible, situation.horizon, why)
+
+
+def _for_any_losses(feasible: FeasibleSet, horizon: int | None, why: str) -> Recommendation:
+    perturbed = FPL()
+    if horizon is not None:  # so that a learner, too, can do with it
+        game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed)
+        perturbed = FPL(eta=float(f"{FPL().start(game, feasible).constants[ETA]:.2g}"))
+    if has_hull(feasible):
+        return Recommendation(
+            HYBRID(),
+            (f"{why}: what is chosen must be drawn, with chances that are known",),
+            ((perturbed, "on sets of any kind, given the horizon"), AFTER_ALL),
+        )
+    return Recommendation(perturbed, (f"{why}, and the set is known by its oracle alone",), (AFTER_ALL,))
+
+
+def _for_drift(situation: Situation) -> Recommendation:
     """A quarter of the time between two changes is remembered, or what Garivier and Moulines 2011 advise if that is
     longer; their radius is close to alpha = 1/2."""
+    n, changes = situation.rounds, situation.changes
     quarter = n / (changes + 1) / 4.0
     window = math.ceil(max(quarter, 2.0 * math.sqrt(n * math.log(n) / changes)))
     rest = max(1e-9, 1.0 / max(quarter, 4.0 * math.sqrt(n / changes)))
     windowed, discounted = SlidingWindow(window, alpha=0.6), Discounted(1.0 - float(f"{rest:.1g}"), alpha=0.6)
-    choice: list[tuple[Advised, str]] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
-    if smooth:
+    choice: list[Other] = [(windowed, "for sudden changes"), (discounted, "for a slow drift")]
+    if situation.smooth:
         choice.reverse()
-    count = f"{changes} change{'' if changes == 1 else 's'} in {n:,} rounds{'' if known else ', at a guess'}"
+    guess = "" if situation.starts else ", at a guess"
+    count = f"{changes} change{'' if changes == 1 else 's'} in {n:,} rounds{guess}"
     return Recommendation(
         choice[0][0],
         (f"the means drift ({count}): what is old is to be forgotten",),
@@ -240,12 +212,96 @@ def _for_drift(changes: int, n: int, smooth: bool, known: bool) -> Recommendatio
     )
 
 
-def _spread(world: Environment) -> float | None:
-    """The largest standard deviation of an item's weights, as drawn, relative to the bounds; None: they are coins."""
-    lo, hi = world.bounds
-    last = min(SAMPLE, world.last_round or SAMPLE)
-    drawn = np.array([world.weights(round, rng.key(0, 0, round, rng.WORLD)) for round in range(1, last + 1)])
-    if ((drawn == lo) | (drawn == hi)).all():
-        return None
-    spread = math.ceil(100.0 * float(drawn.std(axis=0).max()) / (hi - lo)) / 100.0
-    return min(max(spread, 0.01), 0.5)
+def _for_approximations(situation: Situation) -> Recommendation:
+    why = _approximation(situation.feasible)
+    return Recommendation(
+        KLUCB(), (f"{why}: optimism needs no more, Thompson sampling may fail",), (PROVEN_APPROXIMATE,)
+    )
+
+
+def _for_dependent_items(situation: Situation) -> Recommendation:
+    known: list[Other] = [(OLSUCB(), "if their covariance is known: give it")] if few(situation.feasible) else []
+    return Recommendation(
+        KLUCB(),
+        ("the items may depend on each other, for which Thompson sampling promises nothing",),
+        ((CTS(), "if the items are independent"), *known, PROVEN),
+    )
+
+
+def _for_no_coins(situation: Situation) -> Recommendation:
+    assert situation.spread is not None
+    return Recommendation(
+        GaussianCTS(situation.spread),
+        ("the oracle is exact, and the weights are no coins: Thompson sampling by their spread has least regret",),
+        (
+            (CTS(), "if the spread is not to be trusted: it is that of a sample"),
+            *_without_randomness(situation.feasible),
+            PROVEN,
+        ),
+    )
+
+
+def _for_matroids(situation: Situation) -> Recommendation:
+    return Recommendation(
+        CTS(),
+        ("the solutions are a matroid's, found exactly: Thompson sampling is safe and has the smallest regret",),
+        (
+            (GaussianCTS(), "if the items are independent, but no coins; the less they vary, the smaller sigma"),
+            *_without_randomness(situation.feasible),
+            PROVEN,
+        ),
+    )
+
+
+def _for_large_solutions(situation: Situation) -> Recommendation:
+    most = situation.feasible.max_size
+    return Recommendation(
+        GaussianCTS(),
+        (
+            "the oracle is exact and the items are independent: Thompson sampling has the smallest regret",
+            f"solutions may have {most} items, which can trap CTS for very long, but not this one",
+        ),
+        (
+            (BGCTS(), "to have its authors' proof that nothing is exponential in K"),
+            *_without_randomness(situation.feasible),
+            PROVEN,
+        ),
+    )
+
+
+def _for_coins(situation: Situation) -> Recommendation:
+    return Recommendation(
+        CTS(),
+        ("the oracle is exact and the items are independent coins: Thompson sampling has the smallest regret",),
+        (*_without_randomness(situation.feasible), PROVEN),
+    )
+
+
+def _without_randomness(feasible: FeasibleSet) -> tuple[Other, ...]:
+    """Of independent items, or on a matroid."""
+    if feasible.matroid:
+        return ((KLUCB(), "to decide without randomness"),)
+    exact: list[Other] = [(ESCB(c=0.0), "to decide without randomness")] if has_tradeoffs(feasible) else []
+    return (*exact, (KLUCB(), "if the items may depend on each other after all"))
+
+
+class Rule(NamedTuple):
+    """A question, and what is advised where the answer is yes."""
+
+    question: Callable[[Situation], bool]
+    answer: Callable[[Situation], Recommendation]
+
+
+RULES = (
+    Rule(lambda s: s.feedback == "bandit", _for_sums),
+    Rule(lambda s: s.world.hindsight, _against_an_adversary),
+    Rule(lambda s: s.changes > 0 and s.same_best, _for_jumping_levels),
+    Rule(lambda s: s.changes > 0, _for_drift),
+    Rule(lambda s: bool(_approximation(s.feasible)), _for_approximations),
+    Rule(lambda s: not s.feasible.matroid and not s.independent, _for_dependent_items),
+    Rule(lambda s: s.spread is not None, _for_no_coins),
+    Rule(lambda s: s.feasible.matroid, _for_matroids),
+    Rule(lambda s: s.feasible.max_size > MANY, _for_large_solutions),
+    Rule(lambda s: True, _for_coins),
+)
+"""For problems; the first question that is answered by yes decides."""

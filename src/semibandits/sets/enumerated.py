@@ -111,6 +111,9 @@ class Enumerated(BuiltIn):
     def single(self) -> Solver:
         return enumerated.solver(self._solutions)
 
+    def counted(self, limit: int) -> int:
+        return min(len(self._solutions), limit + 1)
+
     def listed(self, limit: int) -> list[Items]:
         return [items.copy() for items in self._solutions]
 

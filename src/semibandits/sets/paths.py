@@ -243,16 +243,21 @@ class DagPaths(BuiltIn):
         """For one run at a time."""
         return paths.solver(self._backward, self._target)
 
-    def listed(self, limit: int) -> list[Items] | None:
-        """In the order in which a walk meets them that takes the first edge first."""
+    def counted(self, limit: int) -> int:
+        """By dynamic programming: from the source there are as many ways as from any node on a path, or more."""
         count = [0] * len(self._names)
         count[self._target] = 1
-        arcs: dict[int, list[Arc]] = {}
-        for node, first, others in self._backward:
-            arcs[node] = [first, *others]
-            count[node] = sum(count[head] for _, head in arcs[node])
-        if count[self._source] > limit:
+        for node, (_, head), others in self._backward:
+            count[node] = count[head] + sum(count[other] for _, other in others)
+            if count[node] > limit:
+                return limit + 1
+        return count[self._source]
+
+    def listed(self, limit: int) -> list[Items] | None:
+        """In the order in which a walk meets them that takes the first edge first."""
+        if self.counted(limit) > limit:
             return None
+        arcs = {node: [first, *others] for node, first, others in self._backward}
         found: list[Items] = []
         walks: list[tuple[int, tuple[int, ...]]] = [(self._source, ())]
         while walks:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from semibandits._util.checks import as_items, check_items, check_n_items, check_restriction, check_weights, within
 from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
-from semibandits.oracle import compiled_oracle, solve
+from semibandits.oracle import compiled_oracle, count_solutions, solve
 from semibandits.sets.base import BuiltIn, restriction
 from semibandits.sets.oracles import product
 from semibandits.sets.programs.program import Program
@@ -188,6 +188,14 @@ class Product(BuiltIn):
 
     def single(self) -> Solver | None:
         return self.solver()
+
+    def counted(self, limit: int) -> int | None:
+        """One block of many solutions is enough to tell that there are many."""
+        counts = [count_solutions(block, limit) for block in self.blocks]
+        found = 1
+        for count in counts:
+            found = min(found * (1 if count is None else count), limit + 1)
+        return None if found <= limit and None in counts else found
 
     def program(self) -> Program:
         """Block by block, restrictions of the blocks included: they are the product's own."""

@@ -12,7 +12,7 @@ from semibandits.kernel import compiled, foreign
 from semibandits.policies.solution import base
 from semibandits.sets import TopK
 from semibandits.testing.conformance import conforming, demand
-from semibandits.types import FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy, State, Stats
+from semibandits.types import Clock, FeasibleSet, FeedbackKind, Game, IndexPolicy, Params, Policy, State, Stats
 
 Begin = Literal["all", "optimistic"]
 
@@ -49,7 +49,14 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
     demand(policy.random or not policy.redraws, "redraws=True asks for other keys, so it needs random=True")
     if policy.window:
         demand(forgets and policy.init == "optimistic", "a window needs forget() and init='optimistic'")
-    for name in ("clock", "observe", "score", *(["forget"] if forgets else [])):
+    pools = type(policy).share is not None
+    for name in (
+        "clock",
+        "observe",
+        "score",
+        *(["forget"] if forgets else []),
+        *(["share", "pooled"] if pools else []),
+    ):
         why = foreign(getattr(type(policy), name))
         demand(not why, f"{name} would not give the same bits in machine code: {why}")
     generator = np.random.default_rng(seed)
@@ -60,12 +67,7 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
     numbers = np.arange(trials, dtype=np.uint64)
     for round in (1, 2, 3, 10, 1000):
         key = rng.key(seed, 0, round, rng.POLICY) if policy.random else 0
-        clock = _call(policy.clock, "", round, key, p)
-        demand(bool(np.isfinite(clock).all()), f"clock must be finite in round {round}, got {clock!r:.200}")
-        if policy.random:
-            demand(all(map(is_float, clock)), f"the clock of a random policy must give floats, got {clock!r:.200}")
-        if clock:
-            _same(policy.clock, tuple(np.full(1, value) for value in clock), (round, key, p))
+        clock = _check_clock(policy, stats, round, key, p)
         scores = _call(policy.score, "on arrays", stats, clock, key, numbers, p)
         demand(np.shape(scores) == (trials,), f"score on arrays must return one number per item, got {scores!r:.200}")
         fine = np.isfinite(scores) | (np.isnan(scores) & policy.redraws)
@@ -83,7 +85,7 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
             _same(glance, glanced, (stats, clock, key, numbers, p))
             demand(bool((np.isnan(glanced) | (glanced == scores)).all()), "glance must give what score gives, or NaN")
         if not policy.random:
-            again = policy.score(stats, _call(policy.clock, "", round, 1, p), 1, numbers, p)
+            again = policy.score(stats, _check_clock(policy, stats, round, 1, p), 1, numbers, p)
             demand(np.array_equal(again, scores), "scores depend on the key: say random = True")
         x = generator.random(trials) if round > 2 else generator.integers(0, 2, trials).astype(np.float64)
         after = _call(policy.observe, "on arrays", stats, x, round, key, numbers, p)
@@ -92,7 +94,7 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
         if round == 1:
             first = np.array_equal(after[0], np.ones(trials)) and np.array_equal(after[1], x)
             demand(first, "after one observation the count must be 1 and the sum that observation")
-        if forgets:
+        if forgets and (policy.window or policy.init != "optimistic"):  # else nobody calls it
             before = _call(policy.forget, "on arrays", after, x, round, p)
             _same(policy.forget, before, (after, x, round, p))
             for i, (old, new) in enumerate(zip(stats, before, strict=True)):
@@ -101,6 +103,31 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
                     f"forget must undo observe, but number {i} differs",
                 )
         stats = tuple(np.asarray(row, dtype=np.float64) for row in after)
+
+
+def _check_clock(policy: IndexPolicy, stats: Stats, round: int, key: int, p: Params) -> Clock:
+    """The clock of a round, with what the items share, where they do."""
+    clock = _check_numbers(policy.clock, policy.random, round, key, p)
+    share = type(policy).share
+    if share is None:
+        return clock
+    shares = _call(share, "on arrays", stats, round, p)
+    demand(isinstance(shares, tuple) and len(shares) > 0, f"share must return a tuple of numbers, got {shares!r:.200}")
+    _same(share, tuple(np.broadcast_to(row, stats[0].shape) for row in shares), (stats, round, p))
+    totals = tuple(float(np.sum(np.broadcast_to(row, stats[0].shape))) for row in shares)
+    return _check_numbers(policy.pooled, True, totals, clock, p)
+
+
+def _check_numbers(function: Callable[..., Clock], floats: bool, *arguments: Any) -> Clock:
+    clock: Clock = _call(function, "", *arguments)
+    name = function.__name__
+    demand(bool(np.isfinite(clock).all()), f"{name} must be finite, got {clock!r:.200} of {arguments!r:.200}")
+    demand(
+        not floats or all(map(is_float, clock)), f"the {name} of a random policy must give floats, got {clock!r:.200}"
+    )
+    if clock:
+        _same(function, tuple(np.full(1, value) for value in clock), arguments)
+    return clock
 
 
 def _call(function: Callable[..., Any], how: str, *arguments: Any) -> Any:

@@ -78,6 +78,17 @@ class IndexPolicy(ABC):
     Compiled runs call it first, and then `score`, with the same key, where it was NaN.
     """
 
+    share: ClassVar[Callable[..., Stats] | None] = None
+    """share(s, round, p), where items learn from each other: what an item says of all of them.
+
+    Every round these numbers are added up over the items, in their order, and `pooled` is given the totals.
+    """
+
+    @staticmethod
+    def pooled(totals: Stats, c: Clock, p: Params) -> Clock:
+        """The clock of the round for `score`, floats, made of that of `clock` and of the totals of `share`."""
+        return c
+
     def __repr__(self) -> str:
         shown = (f"{name}={value!r}" for name, value in getattr(self, "__dict__", {}).items() if name[0] != "_")
         return f"{type(self).__name__}({', '.join(shown)})"

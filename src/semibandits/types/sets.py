@@ -63,14 +63,24 @@ class Quotas(NamedTuple):
     exact: bool
     """False: at most so many."""
 
+    def counted(self, limit: int) -> int:
+        """How many choices there are; `limit` + 1 stands for all numbers above `limit`."""
+        members = np.bincount(self.group[self.group >= 0], minlength=self.sizes.size)
+        several = (self.sizes > 0) & (self.sizes != members if self.exact else members > 0)
+        found = 1
+        for n, size in zip(members[several].tolist(), self.sizes[several].tolist(), strict=True):
+            found *= subsets(n, size if self.exact else 0, size, limit)
+            if found > limit:
+                return limit + 1
+        return found
+
     def listed(self, limit: int) -> list[NDArray[np.int64]] | None:
         """All choices, in lexicographic order where there is one group; None where there are more than `limit`."""
+        if self.counted(limit) > limit:
+            return None
         members = [np.flatnonzero(self.group == g).tolist() for g in range(self.sizes.size)]
         least = [size if self.exact else 0 for size in self.sizes.tolist()]
         spans = [range(low, size + 1) for low, size in zip(least, self.sizes.tolist(), strict=True)]
-        counts = [sum(math.comb(len(some), k) for k in span) for some, span in zip(members, spans, strict=True)]
-        if math.prod(counts) > limit:
-            return None
         choices = [
             [one for k in span for one in itertools.combinations(some, k)]
             for some, span in zip(members, spans, strict=True)
@@ -191,6 +201,14 @@ class FeasibleSet(ABC):
         """The dynamic program that trades two totals off against each other; None: there is none."""
         return None
 
+    def counted(self, limit: int) -> int | None:
+        """How many solutions there are, `limit` + 1 for all numbers above `limit`; None: only a search could tell.
+
+        It is asked before anything is chosen, and answers at once.
+        """
+        quotas = self.quotas() if up_to_date(self, "quotas", "argmax") else None
+        return None if quotas is None else quotas.counted(limit)
+
     def listed(self, limit: int) -> list[Items] | None:
         """All solutions, always in the same order; None where there are more than `limit` that are not listed yet."""
         quotas = self.quotas() if up_to_date(self, "quotas", "argmax") else None
@@ -208,6 +226,17 @@ def total(weights: Weights, items: Items | slice) -> float:
     """The sum of these items' weights, added one by one in item order so that equal solutions have equal totals."""
     picked = weights[items]
     return float(np.add.accumulate(picked)[-1]) if picked.size else 0.0
+
+
+def subsets(n: int, least: int, most: int, limit: int) -> int:
+    """How many subsets of n things have from `least` to `most` members; `limit` + 1 for all numbers above `limit`."""
+    found = 0
+    for k in range(least, min(most, n) + 1):
+        few = min(k, n - k) <= limit.bit_length()  # else there are more than 2 ** bit_length
+        found += math.comb(n, k) if few else limit + 1
+        if found > limit:
+            return limit + 1
+    return found
 
 
 def listed_by_oracle(feasible: FeasibleSet, limit: int) -> list[NDArray[np.int64]] | None:

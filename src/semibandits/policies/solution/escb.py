@@ -103,8 +103,8 @@ class ESCB(CompiledPolicy):
         return approximate(trade_offs, solver, feasible.n_items, feasible.max_size, self.steps, _learn)
 
     def _approximates(self, feasible: FeasibleSet) -> tuple[TradeOffs, Solver] | None:
-        """What it takes to approximate; None: it is exact here. Raises where it can be neither."""
-        found = _program(feasible) if self.method != "exact" else None
+        """The dynamic program; None: it is exact here. Raises where it can be neither."""
+        found = dynamic_program(feasible) if self.method != "exact" else None
         if self.method == "approximate" and found is None:
             raise Unsupported(f"{self!r} needs a dynamic program, which {feasible!r} does not know: {INSTEAD}")
         if found is None or (self.method == "auto" and _few(feasible)):
@@ -121,7 +121,8 @@ def _steps(value: Any) -> int:
     return int(value)
 
 
-def _program(feasible: FeasibleSet) -> tuple[TradeOffs, Solver] | None:
+def dynamic_program(feasible: FeasibleSet) -> tuple[TradeOffs, Solver] | None:
+    """What it takes to approximate; None: the set does not know it."""
     if not up_to_date(feasible, "trade_offs", "argmax"):
         return None
     trade_offs, solver = feasible.trade_offs(), compiled_oracle(feasible)

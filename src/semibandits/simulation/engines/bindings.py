@@ -39,6 +39,8 @@ class LanesBindings(LoopBindings):
     """What `lanes.play` leaves open."""
 
     clock: Function
+    share: Function
+    pooled: Function
     observe: Function
     forget: Function
     score: Function
@@ -54,7 +56,13 @@ class LanesBindings(LoopBindings):
     store: Function
     load_clock: Function
     store_clock: Function
+    load_totals: Function
+    add_to_totals: Function
     RANDOM: bool
+    POOLS: bool
+    """Whether items share what they know, by `share` and `pooled`."""
+    OWN_CLOCKS: bool
+    """Whether every lane has a clock of its own."""
     REDRAWS: bool
     GLANCES: bool
     WINDOW: bool

@@ -18,6 +18,8 @@ from semibandits.simulation.engines.bindings import (
     DRIFTS,
     LISTS,
     OVERWRITES,
+    OWN_CLOCKS,
+    POOLS,
     RANDOM,
     REALISED,
     RECORDS,
@@ -26,12 +28,16 @@ from semibandits.simulation.engines.bindings import (
     USERS_WORLD,
     VARIABLE_SIZE,
     WINDOW,
+    add_to_totals,
     clock,
     draw,
     forget,
     load,
+    load_totals,
     mean,
     observe,
+    pooled,
+    share,
     solve,
     store,
     store_clock,
@@ -68,7 +74,9 @@ class Block(NamedTuple):
     """(3, LANES): the keys of the round."""
     stats: Any
     clocks: Any
-    """(numbers, 1, LANES), where the policy is random: others have one clock for all."""
+    """(numbers, 1, LANES), where the policy is random or pools: others have one clock for all."""
+    totals: Any
+    """(numbers, 1, LANES): what the items share, where they do."""
     scores: Any
     """(n_items, LANES), where the oracle wants them all."""
     queue: Any
@@ -110,7 +118,7 @@ class View(NamedTuple):
     stats: Any
     clocks: Any
     clock: Any
-    """The one for all lanes, where the policy is not random."""
+    """The one for all lanes, where they have none of their own."""
     keys: Any
     params: Any
     lo: float
@@ -144,9 +152,12 @@ def play(first: int, last: int, block: Block, p: Any, constants: Constants, tabl
             if OVERWRITES:
                 _take_back(round, begin, end, constants, block.streams, block.stats, tables, p)
         else:
-            if RANDOM:
+            if POOLS:
+                _pool(round, block.stats, block.totals, p)
+            if OWN_CLOCKS:
                 for lane in range(LANES):
-                    store_clock(block.clocks, 0, lane, clock(round, block.keys[POLICY, lane], p))
+                    c = _clock_in(lane, clock(round, block.keys[POLICY, lane], p), block.totals, p)
+                    store_clock(block.clocks, 0, lane, c)
             view = View(
                 stats=block.stats,
                 clocks=block.clocks,
@@ -196,6 +207,22 @@ def play(first: int, last: int, block: Block, p: Any, constants: Constants, tabl
                 block.curve[block.cursor[REACHED], lane] = block.regret[lane]
             block.cursor[REACHED] += 1
     return last + 1
+
+
+@lane_loops
+def _pool(round: int, stats: Any, totals: Any, p: Any) -> None:
+    for number in range(totals.shape[0]):
+        for lane in range(LANES):
+            totals[number, 0, lane] = 0.0
+    for item in range(np.uint32(stats.shape[1] - 1)):
+        for lane in range(LANES):
+            add_to_totals(totals, 0, lane, share(load(stats, item, lane), round, p))
+
+
+def _clock_in(lane: Any, c: Any, totals: Any, p: Any) -> Any:
+    if POOLS:
+        return pooled(load_totals(totals, 0, lane), c, p)
+    return c
 
 
 @lane_loops

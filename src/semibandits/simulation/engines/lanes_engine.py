@@ -13,7 +13,7 @@ from semibandits._util.ownership import vouched
 from semibandits._util.resources import memory
 from semibandits.agent import Agent, IndexAgent
 from semibandits.kernel import LANES, bound, foreign
-from semibandits.kernel.tuples import loader, storer
+from semibandits.kernel.tuples import adder, loader, storer
 from semibandits.sets.oracles.lanes import answers
 from semibandits.simulation.engines import lanes_solving
 from semibandits.simulation.engines.base import STREAMS, Compared, CompiledEngine, LoopArguments, aligned
@@ -30,9 +30,9 @@ from semibandits.simulation.engines.constants import INDEX
 from semibandits.simulation.engines.lanes import Block, play
 from semibandits.simulation.engines.watch import UNWRITTEN, Answers
 from semibandits.simulation.task import Task
-from semibandits.types import Arrays, Clock, IndexPolicy, Params, Solver
+from semibandits.types import Arrays, Clock, IndexPolicy, Params, Solver, Stats
 
-FUNCTIONS = ("clock", "observe", "score", "forget", "glance")
+FUNCTIONS = ("clock", "share", "pooled", "observe", "score", "forget", "glance")
 MOST_RING_CELLS = 1 << 28
 
 
@@ -58,8 +58,8 @@ class LanesEngine(CompiledEngine):
         cells = self._window * problem.max_size * lanes
         if cells > MOST_RING_CELLS:
             raise NotCompilable(f"a window of {policy.window:,} rounds takes {cells >> 18:,} MiB")
-        clock = _checked_clock(policy, task, agent.params)
-        self._clocks = len(clock)
+        clock, totals = _checked_clock(policy, task, agent.params)
+        self._clocks, self._totals = len(clock), len(totals)
         shared = self._shared_bindings
         apart = not self._own_world and (shared["REALISED"] or task.drifts or not draws_within(task, draw))
         reads_once = solver.reads_once and self._own_set and not policy.redraws
@@ -67,6 +67,8 @@ class LanesEngine(CompiledEngine):
         self.bindings = LanesBindings(
             **shared,
             clock=kind.clock,
+            share=kind.share or kind.clock,
+            pooled=kind.pooled,
             observe=kind.observe,
             forget=kind.forget,
             score=kind.score,
@@ -79,7 +81,11 @@ class LanesEngine(CompiledEngine):
             store=storer(len(policy.prior)),
             load_clock=loader(len(clock)),
             store_clock=storer(len(clock)),
+            load_totals=loader(self._totals),
+            add_to_totals=adder(self._totals),
             RANDOM=policy.random,
+            POOLS=kind.share is not None,
+            OWN_CLOCKS=policy.random or kind.share is not None,
             REDRAWS=policy.redraws,
             GLANCES=kind.glance is not None,
             WINDOW=self._window > 0,
@@ -149,7 +155,8 @@ class LanesEngine(CompiledEngine):
             ),
             "keys": np.zeros((3, lanes), dtype=np.uint64),
             "stats": stats.reshape(len(self._prior), n_items + 1, lanes),
-            "clocks": np.zeros((self._clocks, 1, lanes if flags.RANDOM else 0)),
+            "clocks": np.zeros((self._clocks, 1, lanes if flags.OWN_CLOCKS else 0)),
+            "totals": np.zeros((self._totals, 1, lanes)),
             "scores": np.zeros((scored, lanes)),
             "queue": np.zeros(n_items * lanes + 1 if flags.REDRAWS else 0, dtype=INDEX),
             "chosen": np.zeros((max_size, lanes), dtype=INDEX),
@@ -190,16 +197,20 @@ def _solve(solver: Solver, reads_once: bool) -> Callable[..., Any]:
     return lanes_solving.solve_once if reads_once else lanes_solving.solve_kept
 
 
-def _checked_clock(policy: IndexPolicy, task: Task, p: Params) -> Clock:
-    """The clock of the last round, of whose numbers every one must fit."""
+def _checked_clock(policy: IndexPolicy, task: Task, p: Params) -> tuple[Clock, Stats]:
+    """The clock of the last round, of whose numbers every one must fit, and what an item shares."""
+    kind, totals = type(policy), ()
     try:
         clock = policy.clock(task.horizon, 0, p)
+        if kind.share is not None:
+            totals = kind.share(tuple(map(float, policy.prior)), task.horizon, p)
+            clock = policy.pooled(totals, clock, p)
     except Exception as error:
         raise NotCompilable(f"the clock of {policy!r} raised {type(error).__name__}: {error}") from error
-    if policy.random and not all(is_float(number) for number in clock):
+    if (policy.random or totals) and not all(is_float(number) for number in clock):
         raise NotCompilable(f"the clock of {policy!r} must give floats, got {clock!r:.100}")
-    _check_growth(policy, task, p, clock)
-    return clock
+    _check_growth(policy, task, p, clock, totals)
+    return clock, totals
 
 
 def _functions(policy: IndexPolicy) -> tuple[Callable[..., Any], ...]:
@@ -215,11 +226,14 @@ def _check_policy(policy: IndexPolicy, forgets: bool) -> None:
             raise NotCompilable(why)
 
 
-def _check_growth(policy: IndexPolicy, task: Task, p: Params, c: Clock) -> None:
+def _check_growth(policy: IndexPolicy, task: Task, p: Params, c: Clock, totals: Stats) -> None:
     """Whether the whole numbers of its formulas stay within a word to the end."""
     last, item, s = task.horizon, task.problem.n_items - 1, tuple(map(float, policy.prior))
     kind = type(policy)
     check_word(kind.clock, task, last, 0, p)
+    if kind.share is not None:
+        check_word(kind.share, task, s, last, p)
+        check_word(kind.pooled, task, totals, policy.clock(last, 0, p), p)
     check_word(kind.observe, task, s, 0.5, last, 0, item, p)
     check_word(kind.forget, task, s, 0.5, last, p)
     check_word(kind.score, task, s, c, 0, item, p)

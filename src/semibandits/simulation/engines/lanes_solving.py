@@ -10,7 +10,7 @@ from semibandits.rng import below
 from semibandits.simulation.engines.bindings import (
     CLIPS,
     GLANCES,
-    RANDOM,
+    OWN_CLOCKS,
     REDRAWS,
     USERS_CODE,
     USERS_ORACLE,
@@ -47,7 +47,7 @@ def _at_a_glance(view: View, item: Any, lane: Any) -> Any:
 
 
 def _clock_of(view: View, lane: Any) -> Any:
-    if RANDOM:
+    if OWN_CLOCKS:
         return load_clock(view.clocks, 0, lane)
     return view.clock
 
