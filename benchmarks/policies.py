@@ -33,6 +33,7 @@ PLACES = {
 POLICIES: list[sb.IndexPolicy] = [
     sb.policies.KLUCB(),
     sb.policies.CTS(),
+    sb.policies.PooledCTS(),
     sb.policies.GaussianCTS(),
     sb.policies.BGCTS(),
     sb.policies.CLSG(),

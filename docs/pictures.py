@@ -97,7 +97,7 @@ def regret() -> Any:
 
 def tutorial() -> Any:
     """As section 5 of docs/tutorial.md draws it."""
-    policies = [sb.policies.CombUCB1(), sb.policies.CTS()]
+    policies = [sb.policies.CombUCB1(), sb.policies.PooledCTS()]
     problem = sb.problems.grid_path(m=3, sigma=0.25)
     return sb.simulate(problem, policies, horizon=10_000, runs=100, seed=5).plot()
 

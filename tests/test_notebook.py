@@ -132,6 +132,7 @@ def test_a_large_learner_shows_what_it_has_seen_most() -> None:
         (sb.policies.COMBAND(eta=0.1, gamma=0.1), "bandit"),
         (sb.policies.FPL(eta=0.1), "semi"),
         (sb.policies.SlidingWindow(5), "semi"),
+        (sb.policies.PooledCTS(window=5), "semi"),
         (sb.policies.Random(), "semi"),
     ],
     ids=repr,

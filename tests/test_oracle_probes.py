@@ -27,6 +27,7 @@ EVERY: dict[str, Any] = {
     "optimistic": policies.CombUCB1(init="optimistic"),
     "CTS": policies.CTS(),
     "GaussianCTS": policies.GaussianCTS(),
+    "PooledCTS": policies.PooledCTS(),
     "window": policies.SlidingWindow(20),
     "Random": policies.Random(),
     "Fixed": policies.Fixed([4]),

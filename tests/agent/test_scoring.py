@@ -15,6 +15,8 @@ from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
 ITEMS = 40
 EVERYBODY: list[IndexPolicy] = [
     policies.CTS(),
+    policies.PooledCTS(),
+    policies.PooledCTS(discount=0.9),
     policies.Fixed([1, 2, 3]),
 ]
 
@@ -96,7 +98,7 @@ def test_a_compiler_that_cannot_is_not_used(trouble: str, monkeypatch: pytest.Mo
     def bound(*arguments: Any) -> Any:
         if trouble == "fails":
             raise TypeError("no such thing")
-        return lambda stats, c, key, p, out: out.fill(0.5)
+        return lambda *arguments: arguments[-1].fill(0.5)
 
     monkeypatch.setattr(warm, "bound", bound)
     monkeypatch.setattr(warm, "_PLAIN", RecentCache(10))

@@ -24,6 +24,7 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
     "whole": lambda: Learner(sets.TopK(5, 2), policies.FPL(eta=0.1), seed=1),
     "sum": lambda: Learner(sets.TopK(4, 2), policies.COMBAND(eta=0.1, gamma=0.1), seed=1, feedback="bandit"),
     "paths": lambda: Learner(sets.Paths(ROADS, "a", "d"), policies.CombUCB1(), sense="min", seed=1),
+    "pooled": lambda: Learner(sets.TopK(5, 2), policies.PooledCTS(window=3), seed=1),
     "discounted": lambda: Learner(sets.TopK(5, 2), policies.Discounted(0.9), seed=1),
     "osmd": lambda: Learner(sets.TopK(5, 2), policies.OSMD(eta=0.1), seed=1),
     "hybrid": lambda: Learner(sets.TopK(5, 2), policies.HYBRID(), seed=1),

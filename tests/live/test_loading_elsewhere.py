@@ -27,10 +27,25 @@ INDEX: dict[str, IndexPolicy] = {
     "KLUCB": policies.KLUCB(),
     "UCBV": policies.UCBV(),
     "window": policies.SlidingWindow(9),
+    "pooled": policies.PooledCTS(),
+    "pooled, window": policies.PooledCTS(window=9),
+    "pooled, discount": policies.PooledCTS(discount=0.9),
     "Discounted": policies.Discounted(0.9),
     "CTS": policies.CTS(),
 }
-RANDOM = ("CTS", "AESCB", "CombLinTS", "FPL", "OSMD", "OSMD inf", "HYBRID", "COMBAND")
+RANDOM = (
+    "CTS",
+    "pooled",
+    "pooled, window",
+    "pooled, discount",
+    "AESCB",
+    "CombLinTS",
+    "FPL",
+    "OSMD",
+    "OSMD inf",
+    "HYBRID",
+    "COMBAND",
+)
 """Their draws, or what they round, go by the number of the item."""
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from semibandits import Decision, Learner, errors, sets
-from semibandits.policies import Discounted, SlidingWindow
+from semibandits.policies import Discounted, PooledCTS, SlidingWindow
 from semibandits.types import IndexPolicy, Items
 from support.ledger import N_ITEMS, SET, answer, state, windowed
 
@@ -146,7 +146,9 @@ class Moody(sets.TopK):
         return super().argmax(weights)
 
 
-@pytest.mark.parametrize("policy", [SlidingWindow(3), Discounted(0.9)], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [SlidingWindow(3), Discounted(0.9), PooledCTS(window=3), PooledCTS(discount=0.9)], ids=repr
+)
 def test_an_oracle_that_fails_makes_nothing_forgotten(policy: IndexPolicy, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = Learner(Moody(6, 2), policy)
     for _ in range(8):

@@ -52,7 +52,13 @@ def going_on(learner: Learner, rounds: int = 50) -> list[Any]:
     return out
 
 
-@pytest.mark.parametrize("policy", [SlidingWindow(1), SlidingWindow(9), SlidingWindow(400), Discounted(0.9)], ids=repr)
+FORGETFUL = [
+    *(SlidingWindow(1), SlidingWindow(9), SlidingWindow(400), Discounted(0.9)),
+    *(policies.PooledCTS(window=1), policies.PooledCTS(window=9), policies.PooledCTS(discount=0.9)),
+]
+
+
+@pytest.mark.parametrize("policy", FORGETFUL, ids=repr)
 @pytest.mark.parametrize("rounds", [0, 1, 8, 9, 10, 40])
 def test_a_loaded_learner_goes_on_bit_for_bit(policy: IndexPolicy, rounds: int, tmp_path: Path) -> None:
     learner = busy(policy, rounds)
@@ -191,6 +197,9 @@ EVERY: list[IndexPolicy] = [
     policies.GaussianCTS(),
     policies.KLUCB(),
     policies.OMM(),
+    policies.PooledCTS(),
+    policies.PooledCTS(window=12),
+    policies.PooledCTS(discount=0.9),
     policies.Random(),
     policies.SlidingWindow(12, alpha=0.5),
     policies.UCBV(),
@@ -240,7 +249,9 @@ def test_rounding_of_a_long_life_is_no_damage(tmp_path: Path) -> None:
     assert going_on(Learner.load(tmp_path / "a.json", SET)) == going_on(learner)
 
 
-@pytest.mark.parametrize("policy", [SlidingWindow(9), Discounted(0.9), policies.CTS()], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [SlidingWindow(9), Discounted(0.9), policies.CTS(), policies.PooledCTS(window=9)], ids=repr
+)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_statistics_that_are_no_numbers(policy: IndexPolicy, wrong: float, tmp_path: Path) -> None:
     learner = busy(policy)

@@ -22,7 +22,7 @@ def test_a_set_alone_is_advised_the_default(name: str) -> None:
     assert found.policy == DEFAULT
     assert {"CombUCB1", "KLUCB"} <= set(names(found))
     assert json.loads(json.dumps(found.as_dict()))["policy"] == repr(DEFAULT)
-    assert str(found).startswith(f"{DEFAULT!r}\n  - Thompson sampling that estimates the spread of each item itself")
+    assert str(found).startswith(f"{DEFAULT!r}\n  - Thompson sampling that learns how much the weights vary")
 
 
 def test_it_says_what_it_goes_by() -> None:

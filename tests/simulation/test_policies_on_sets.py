@@ -28,11 +28,17 @@ POLICIES: dict[str, Callable[[Problem], IndexPolicy]] = {
     "GaussianCTS": lambda problem: policies.GaussianCTS(),
     "KLUCB": lambda problem: policies.KLUCB(),
     "OMM": lambda problem: policies.OMM(),
+    "PooledCTS": lambda problem: policies.PooledCTS(),
+    "PooledCTS, window": lambda problem: policies.PooledCTS(window=37),
+    "PooledCTS, discount": lambda problem: policies.PooledCTS(discount=0.95),
     "Random": lambda problem: policies.Random(),
     "SlidingWindow": lambda problem: policies.SlidingWindow(37),
     "UCBV": lambda problem: policies.UCBV(),
 }
-RANDOM = ("BGCTS", "CLSG", "CTS", "EpsilonGreedy", "GaussianCTS", "Random")
+RANDOM = {
+    *("BGCTS", "CLSG", "CTS", "EpsilonGreedy", "GaussianCTS", "Random"),
+    *("PooledCTS", "PooledCTS, window", "PooledCTS, discount"),
+}
 FUSED = "small top-k"
 """Scores are worked out where the oracle reads them, in lanes."""
 SOON = {(name, FUSED) for name in POLICIES if name not in ("Fixed", "Clairvoyant", "Random")}
@@ -55,7 +61,7 @@ def test_no_policy_is_left_out() -> None:
     kinds = {type(make(PROBLEMS[FUSED])) for make in POLICIES.values()}
     public = [getattr(policies, name) for name in policies.__all__]
     assert kinds == {kind for kind in public if isinstance(kind, type) and issubclass(kind, IndexPolicy)}
-    assert {name for name, make in POLICIES.items() if make(PROBLEMS[FUSED]).random} == set(RANDOM)
+    assert {name for name, make in POLICIES.items() if make(PROBLEMS[FUSED]).random} == RANDOM
     assert set(PAIRS) >= SOON
 
 

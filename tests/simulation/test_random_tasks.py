@@ -11,6 +11,7 @@ from semibandits.simulation.schedule import engine_of, play_with
 from semibandits.simulation.task import Outcome, Task
 from semibandits.types import Environment, FeasibleSet
 from support.misdeeds import EachPairs, LanePairs
+from support.pooling import PooledUCB
 from support.tasks import EVERYTHING, long
 from support.worlds import Steps, Sum, Window, Wobbling
 
@@ -56,8 +57,10 @@ POLICIES: dict[str, Callable[[Random], Any]] = {
     "CombUCB1": lambda random: policies.CombUCB1(alpha=0.5 + random.random()),
     "UCB-V": lambda random: policies.UCBV(),
     "window": lambda random: policies.SlidingWindow(int(random.integers(2, 40))),
+    "pooled": lambda random: policies.PooledCTS(discount=0.5 + 0.5 * random.random()),
     "user's": lambda random: Wobbling(width=random.random()),
     "user's sum": lambda random: Sum(),
+    "user's pooled": lambda random: PooledUCB(width=random.random()),
     "FPL": lambda random: policies.FPL(eta=0.05 + random.random()),
 }
 CHANGING = ("drifting", "adversarial")

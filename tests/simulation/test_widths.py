@@ -12,6 +12,7 @@ from semibandits.simulation import schedule
 from semibandits.simulation.engines import widths
 from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.task import Outcome, Task, Tick
+from support import pooling
 from support.tasks import long, same, task, ucb
 from support.worlds import PROBLEMS, Sum, Wobbling
 
@@ -162,7 +163,12 @@ DRIFTING = Problem(
         task(PROBLEMS["forests"], policies.CTS()),
         task(PROBLEMS["undirected paths"], policies.KLUCB()),
         task(PROBLEMS["costs"], policies.CTS(), kind="realised", record=frozenset({"sums"})),
+        task(PROBLEMS["crooked graph"], policies.PooledCTS(window=30)),
+        task(PROBLEMS["forests"], policies.PooledCTS(discount=0.9), kind="realised"),
+        task(PROBLEMS["costs"], pooling.PooledUCB()),
+        task(PROBLEMS["enumerated"], pooling.Leaning()),
         task(DRIFTING, policies.CTS(), kind="dynamic"),
+        task(DRIFTING, policies.PooledCTS(discount=0.9), kind="dynamic"),
         task(DRIFTING, policies.SlidingWindow(20), kind="dynamic", record=frozenset({"counts"})),
     ],
     ids=lambda one: f"{one.problem.feasible!r:.20}-{one.policy!r:.20}",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from semibandits.errors import BadArgument
 from semibandits.kernel import is_ours, placeholder
 from semibandits.kernel.tuples import adder, loader
 from semibandits.kernel.warm import Warm
@@ -52,7 +53,7 @@ class Scores:
         self._rows = tuple(stats)
         self._numbers = np.arange(stats.shape[1], dtype=np.uint64)
         kind = type(policy)
-        self._shared = 0 if kind.share is None else len(kind.share(self._rows, 1, params))
+        self._shared = 0 if policy.share is None else len(self._shares(1))
         bindings = {
             score: kind.score,
             load: loader(len(self._rows)),
@@ -73,9 +74,7 @@ class Scores:
 
     def _plain(self, round: int, clock: Clock, key: int) -> Weights:
         if self._policy.share is not None:
-            clock = self._policy.pooled(
-                self._totals(self._policy.share(self._rows, round, self._params)), clock, self._params
-            )
+            clock = self._policy.pooled(self._totals(self._shares(round)), clock, self._params)
         scores: Weights = self._policy.score(self._rows, clock, key, self._numbers, self._params)
         if any(scores is row for row in self._rows):  # an oracle may write into what it is given
             scores = scores.copy()
@@ -88,6 +87,13 @@ class Scores:
                 other_key = int(below(key, attempt))
                 scores[again] = self._policy.score(stats, clock, other_key, self._numbers[again], self._params)
         return scores
+
+    def _shares(self, round: int) -> Stats:
+        assert self._policy.share is not None
+        shares = self._policy.share(self._rows, round, self._params)
+        if not isinstance(shares, tuple):
+            raise BadArgument(f"share() of {self._policy!r} must return a tuple of numbers, got {shares!r:.100}")
+        return shares
 
     def _totals(self, shares: Stats) -> Stats:
         """The sums over all items, one after the other, as machine code makes them."""

@@ -1,6 +1,7 @@
 """The command `compare`: policies side by side on one problem."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,10 @@ from semibandits.cli.base import (
 from semibandits.cli.opening import Reading, complete_policy, complete_problem, open_problem, reading_options
 from semibandits.cli.results import play, show
 
+if TYPE_CHECKING:
+    from semibandits.problem import Problem
+    from semibandits.types import FeedbackKind
+
 
 @click.command()
 @click.argument("problem", shell_complete=complete_problem)
@@ -27,7 +32,7 @@ from semibandits.cli.results import play, show
     metavar="POLICY",
     shell_complete=complete_policy,
     help="A policy, with parameters if need be, or file.py:Name, a class of your own; as many as you like.  "
-    "[default: CombUCB1, and the one recommended]",
+    "[default: CombUCB1, the default of learners, and the one recommended]",
 )
 @click.option("--horizon", default=10_000, show_default=True, metavar="N", help="Rounds.")
 @click.option("--runs", default=100, show_default=True, metavar="N", help="Runs of each.")
@@ -65,14 +70,12 @@ def compare(
     from semibandits.experiments.comparing import as_toml, policy_table
     from semibandits.experiments.files.document import as_in_files, parse
     from semibandits.experiments.point import Point
-    from semibandits.policies import recommend
     from semibandits.simulation import simulate
 
     opened = open_problem(problem, reading)
     feedback = opened.options.get("feedback", "semi")
-    baseline = ["CombUCB1"] if feedback == "semi" else []
     with users_code():
-        texts = policies or [*baseline, repr(recommend(opened.problem, horizon, feedback).policy)]
+        texts = policies or _usual(opened.problem, horizon, feedback)
     document = {
         "title": opened.title.encode(errors="replace").decode(),
         **opened.options,
@@ -94,3 +97,14 @@ def compare(
     except UncoveredItems as error:
         raise Refused(f"{problem}: {as_in_files(error)}") from error
     show([Point({}, plan.problem, result, experiment.unit)], as_json)
+
+
+def _usual(problem: "Problem", horizon: int, feedback: "FeedbackKind") -> list[str]:
+    """Who plays where nobody is named: the paper's, what a learner plays by default, and what is advised."""
+    from semibandits.policies import default, recommend
+
+    advised = repr(recommend(problem, horizon, feedback).policy)
+    if feedback == "bandit":
+        return [advised]
+    usual = default(problem.feasible, bounds=problem.environment.bounds).policy
+    return list(dict.fromkeys(["CombUCB1", repr(usual), advised]))

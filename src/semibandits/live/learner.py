@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits import rng
+from semibandits import policies, rng
 from semibandits._util.atomic import Changes
 from semibandits._util.checks import check_bounds, check_choice, check_confidence
 from semibandits._util.forks import ForkLock, cached_property
@@ -29,16 +29,19 @@ Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | 
 class Learner(Shown):
     """Learns while deciding, with any feasible set and any order and delay of feedback.
 
+    Without a `policy` it decides by that of `policies.default`, which needs no tuning; `learner.policy` says which one
+    that is. CombUCB1, the paper's, is for those who want a proven bound.
+
     `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible. `labels`, one string
     per item, may be used instead of item numbers everywhere; default: those of the set, if any. `seed` fixes every
-    random draw (CombUCB1 makes none). `uncovered="ignore"` accepts items that no solution contains. With
+    random draw. `uncovered="ignore"` accepts items that no solution contains. With
     `feedback="bandit"` it is told only what a decision was worth as a whole: `tell(decision.id, sum)`.
 
     Methods may be called from several threads. A call that raises has changed nothing, also where a signal handler
     raised in its midst (Ctrl-C).
 
     >>> import semibandits as sb
-    >>> learner = Learner(sb.sets.TopK(4, 2), sb.policies.CombUCB1(), seed=7)
+    >>> learner = Learner(sb.sets.TopK(4, 2), seed=7)
     >>> decision = learner.ask()
     >>> decision.items
     array([0, 1])
@@ -46,12 +49,14 @@ class Learner(Shown):
     2
     >>> learner.estimates
     array([0.9, 0.4, nan, nan])
+    >>> learner.policy
+    PooledCTS(window=0, discount=1.0)
     """
 
     def __init__(
         self,
         feasible: FeasibleSet,
-        policy: IndexPolicy | Policy,
+        policy: IndexPolicy | Policy | None = None,
         *,
         sense: Sense = "max",
         bounds: Bounds = (0.0, 1.0),
@@ -71,6 +76,8 @@ class Learner(Shown):
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
         self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
+        if policy is None:
+            policy = policies.default(feasible, bounds=self._bounds, feedback=self._feedback).policy
         check_feedback(check_policy(policy), self._feedback)
         scale = Scale.of(self._bounds, self._sense)
         self._agent = make_agent(policy, Setting(feasible, scale, self._seed, uncovered=self._uncovered))
@@ -165,7 +172,7 @@ class Learner(Shown):
             return self._agent.estimates()
 
     def scores(self) -> Weights:
-        """U_t(e) for the next round: optimistic weights, or optimistic (low) costs."""
+        """U_t(e) for the next round: optimistic or drawn weights, or costs, of which the best solution is chosen."""
         with self._lock:
             return self._agent.scores(self._updates.round + 1)
 

@@ -12,6 +12,7 @@ from semibandits.policies.index.cts import CTS
 from semibandits.policies.index.discounted import Discounted
 from semibandits.policies.index.gaussian_cts import GaussianCTS
 from semibandits.policies.index.kl_ucb import KLUCB
+from semibandits.policies.index.pooled_cts import PooledCTS
 from semibandits.policies.index.sliding_window import SlidingWindow
 from semibandits.policies.situation import Situation, few, has_hull, has_tradeoffs
 from semibandits.policies.solution.comband import COMBAND
@@ -29,7 +30,7 @@ Advised: TypeAlias = IndexPolicy | Policy
 Other: TypeAlias = tuple[Advised, str]
 """A policy, and when to take it."""
 
-DEFAULT: Advised = CTS()
+DEFAULT: Advised = PooledCTS()
 """The policy of learners that are given none."""
 MANY = 10
 """Solutions of more items, unless they are a matroid's, may trap CTS."""
@@ -116,7 +117,7 @@ def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: Fee
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
         return _for_sums_of(feasible, against_us=False)
     reasons = [
-        "Thompson sampling that estimates the spread of each item itself, "
+        "Thompson sampling that learns how much the weights vary, from each item and from all of them, "
         f"within bounds {lo:g} to {hi:g}: nothing to tune",
         "where the world changes it forgets, if asked: window= or discount=",
     ]

@@ -107,7 +107,7 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
 
 def _check_clock(policy: IndexPolicy, stats: Stats, round: int, key: int, p: Params) -> Clock:
     """The clock of a round, with what the items share, where they do."""
-    clock = _check_numbers(policy.clock, policy.random, round, key, p)
+    clock = _check_numbers(policy.clock, "the clock of a random policy" if policy.random else "", round, key, p)
     share = type(policy).share
     if share is None:
         return clock
@@ -115,16 +115,15 @@ def _check_clock(policy: IndexPolicy, stats: Stats, round: int, key: int, p: Par
     demand(isinstance(shares, tuple) and len(shares) > 0, f"share must return a tuple of numbers, got {shares!r:.200}")
     _same(share, tuple(np.broadcast_to(row, stats[0].shape) for row in shares), (stats, round, p))
     totals = tuple(float(np.sum(np.broadcast_to(row, stats[0].shape))) for row in shares)
-    return _check_numbers(policy.pooled, True, totals, clock, p)
+    return _check_numbers(policy.pooled, "pooled", totals, clock, p)
 
 
-def _check_numbers(function: Callable[..., Clock], floats: bool, *arguments: Any) -> Clock:
+def _check_numbers(function: Callable[..., Clock], floats: str, *arguments: Any) -> Clock:
+    """`floats`: what must give floats, if it must."""
     clock: Clock = _call(function, "", *arguments)
     name = function.__name__
     demand(bool(np.isfinite(clock).all()), f"{name} must be finite, got {clock!r:.200} of {arguments!r:.200}")
-    demand(
-        not floats or all(map(is_float, clock)), f"the {name} of a random policy must give floats, got {clock!r:.200}"
-    )
+    demand(not floats or all(map(is_float, clock)), f"{floats} must give floats, got {clock!r:.200}")
     if clock:
         _same(function, tuple(np.full(1, value) for value in clock), arguments)
     return clock

@@ -3,51 +3,60 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from semibandits._util.checks import check_fraction, check_rounds
-from semibandits.draws import beta
+from semibandits._util.checks import check_fraction, check_rounds, is_number
+from semibandits.draws import beta, beta_at_a_glance, beta_width
 from semibandits.errors import BadArgument
-from semibandits.kernel import exp, log, where
+from semibandits.kernel import exp, ln, log, where
+from semibandits.rng import uniform
 from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats
 
-ITEM = 4.0
-"""Observations of an item that weigh as much as all other items, when it is asked how much its weights vary."""
+OWN = 4.0
+"""Observations of an item that weigh as much as those of all others, when it is asked how much its weights vary."""
 LEVEL = 10.0
-"""Observations that the level of the other items is worth, at most, to an item."""
+"""Observations that the level of the other items is worth to an item, at most."""
 DOUBT = 1e-3
-"""How long they are taken for coins: until so much variance was to be expected of coins."""
-LEAST = 1e-9
-"""The least dispersion, and the least variance of a coin."""
-MOST = 1e9
-"""The most observations of coins that an item's observations are worth."""
+"""How long weights are taken for coins: until so much variance would have been seen of coins."""
+SURE, UNSURE = 0.1, 1.0
+"""What is drawn of the variance, at least and at most."""
+FADED = 0.01
+"""An item of which less than so much of an observation is left counts as never seen."""
+TIE = 1e-12
+"""What the scores of unseen items differ by, at most, so that decisions made before any feedback try different ones."""
+LEAST, MOST = 1e-9, 1e9
+"""The least dispersion and variance of a coin; the most coins that an item's observations are worth."""
 
 
 @dataclass(frozen=True)
 class PooledCTS(IndexPolicy):
     """Chooses the best solution under weights drawn from what is believed about each item:
 
-        U_t(e) ~ Beta(a, b),    a = max(1, (k M + S(e)) / φ(e)),    b = max(1, (k (1 - M) + T(e) - S(e)) / φ(e))
+        U_t(e) ~ Beta(max(1, (k M + S(e)) / d), max(1, (k (1 - M) + T(e) - S(e)) / d)),    d = φ(e) v(e)
 
-    where S(e) is the sum of the T(e) observations x in [0, 1]. φ(e) in (0, 1] is their dispersion: the variance that
-    was observed, divided by that of coins of the same mean. Coins have φ = 1, and this is `CTS` but for its prior;
-    where weights vary little φ is small, and an observation counts for 1/φ of a coin's. So nobody need tell the noise,
-    and loose bounds do little harm.
+    where S(e) is the sum of the T(e) observations x in [0, 1]. Every item is tried once before that.
 
-    What the items have in common is learned from all of them, as in empirical Bayes methods: φ(e) is that of the item's
-    own observations and, as if it were of 4 more, that of all items; M is the mean of the items' means, and worth k
-    observations, k = V / τ² but 10 at most, for V the typical variance of an observation and τ² that of the items'
-    means. An item nobody has seen is drawn by what the others were like.
+    φ(e) in (0, 1] is the dispersion of the observations: their variance, divided by that of coins of the same mean.
+    Coins have φ = 1, and `CTS` is the same with a prior of its own. Where weights vary less an observation is worth 1/φ
+    of a coin's, so that nobody need tell the noise, and loose bounds do little harm.
 
-    A weight is remembered for `window` rounds only, where that is not 0; and with a `discount` below 1 it counts so
-    many times less with every round that passes.
+    What items have in common is learned from all of them, as in empirical Bayes methods. φ(e) is that of the item's
+    own observations and, as if of 4 more, that of all items. M is the mean of the items' means; it is worth k
+    observations, k = V / τ² but 10 at most, V the typical variance of an observation and τ² that of the items' means.
+
+    v(e) = log(T̄ / T(e)), within [0.1, 1], T̄ the mean of T over the items: what was seen more than others is drawn
+    with less variance, as MOSS has no bonus for it (Audibert and Bubeck 2009; for Thompson sampling Jin et al. 2021).
+    What is neglected comes to have the whole variance.
+
+    A weight is remembered for `window` rounds only, where that is not 0; with a `discount` below 1 it counts so many
+    times less with every round that passes. An item that was forgotten is tried again.
 
     It needs an exact oracle, as every policy that samples: with an approximate one its regret may grow linearly (Wang
-    and Chen 2018). No bound of its regret is proven.
+    and Chen 2018). No bound of its regret is proven: what it does on many problems is measured by the suite.
     """
 
     needs = "an exact oracle; nothing to be tuned"
     guarantee = "none is proven; measured on the problems of the suite"
     use = "the default: weights of any spread, coins too, loose bounds, many items"
-    formula = "a draw from Beta(k M + S, k (1 - M) + T - S) / dispersion"
+    formula = "a draw from Beta((k M + S) / d, (k (1 - M) + T - S) / d); d, k and M are learned from all items"
 
     window: int = 0
     discount: float = 1.0
@@ -58,9 +67,9 @@ class PooledCTS(IndexPolicy):
     redraws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.window != 0:
+        if not is_number(self.window) or self.window != 0:
             object.__setattr__(self, "window", check_rounds("window", self.window))
-        if self.discount != 1.0:
+        if not is_number(self.discount) or self.discount != 1.0:
             object.__setattr__(self, "discount", check_fraction("discount", self.discount))
         if self.window and self.discount != 1.0:
             raise BadArgument(f"either window or discount, got window={self.window} and discount={self.discount}")
@@ -94,32 +103,35 @@ class PooledCTS(IndexPolicy):
     def share(s: Stats, round: int, p: Params) -> Stats:
         count, mean, varied, of_coins = believed(s, round - 1.0, p)
         known = where(count < 1.0, count, 1.0)
-        return (known, known * mean, known * (mean * mean), known / where(count > 1.0, count, 1.0), varied, of_coins)
+        once = known / where(count > 1.0, count, 1.0)
+        return (known, known * mean, known * (mean * mean), once, varied, of_coins, count)
 
     @staticmethod
     def pooled(totals: Stats, c: Clock, p: Params) -> Clock:
-        known, means, squares, shares, varied, of_coins = totals
+        known, means, squares, once, varied, of_coins, counts = totals
         some = where(known > 0.0, known, 1.0)
         level = where(known > 0.0, means / some, 0.5)
         dispersion = (DOUBT + varied) / (DOUBT + of_coins)
         dispersion = where(dispersion < 1.0, dispersion, 1.0)
         variance = dispersion * level * (1.0 - level)
-        between = (squares - means * level) / where(known > 2.0, known - 1.0, 1.0) - variance * (shares / some)
+        between = (squares - means * level) / where(known > 2.0, known - 1.0, 1.0) - variance * (once / some)
         worth = where(LEVEL * between > variance, variance / where(between > 0.0, between, 1.0), LEVEL)
-        return (c[0], dispersion, worth * level, worth * (1.0 - level))
+        return (c[0], dispersion, worth * level, worth * (1.0 - level), where(counts > FADED, counts / some, 1.0))
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
-        count, mean, varied, of_coins = believed(s, c[0], p)
-        good, bad = c[2] + count * mean, c[3] + count * (1.0 - mean)
-        both = good + bad
-        coin = (good / both) * (bad / both)
-        coin = ITEM * where(coin > LEAST, coin, LEAST)
-        dispersion = (c[1] * coin + varied) / (coin + of_coins)
-        per = 1.0 / where(dispersion > LEAST, where(dispersion < 1.0, dispersion, 1.0), LEAST)
-        per = where(per * both < MOST, per, MOST / both)
-        a, b = per * good, per * bad
-        return where(s[0] > 0.0, beta(where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0), key, item), 1.0)
+        seen, a, b = shapes(s, c, p)
+        return where(seen, beta(a, b, key, item), unseen(key, item))
+
+    @staticmethod
+    def glance(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
+        seen, a, b = shapes(s, c, p)
+        return where(seen, beta_at_a_glance(a, b, beta_width(a), beta_width(b), key, item), unseen(key, item))
+
+
+def unseen(key: int, item: Scalar) -> Scalar:
+    """The score of an item that was never seen."""
+    return 1.0 - TIE * uniform(key, item)
 
 
 def believed(s: Stats, now: Scalar, p: Params) -> Stats:
@@ -127,6 +139,24 @@ def believed(s: Stats, now: Scalar, p: Params) -> Stats:
     seen = s[0] > 0.0
     left = exp((now - where(seen, s[3], now)) * p[0])
     count = s[0] * left
-    mean = s[1] / where(seen, s[0], 1.0)
+    mean = where(s[1] < s[0], s[1] / where(seen, s[0], 1.0), where(seen, 1.0, 0.0))
     more = where(count > 1.0, count - 1.0, 0.0)
     return (count, mean, s[2] * left, more * (mean * (1.0 - mean)))
+
+
+def shapes(s: Stats, c: Clock, p: Params) -> Stats:
+    """Whether an item was seen, and both parameters of its Beta distribution."""
+    count, mean, varied, of_coins = believed(s, c[0], p)
+    seen = count > FADED
+    good, bad = c[2] + count * mean, c[3] + count * (1.0 - mean)
+    both = where(good + bad > 0.0, good + bad, 1.0)
+    coin = (good / both) * (bad / both)
+    coin = OWN * where(coin > LEAST, coin, LEAST)
+    dispersion = (c[1] * coin + varied) / (coin + of_coins)
+    dispersion = where(dispersion < 1.0, dispersion, 1.0)
+    drawn = ln(c[4] / where(seen, count, 1.0))
+    spread = dispersion * where(drawn > SURE, where(drawn < UNSURE, drawn, UNSURE), SURE)
+    least = where(both > MOST * LEAST, both / MOST, LEAST)
+    per = 1.0 / where(spread > least, spread, least)
+    a, b = per * good, per * bad
+    return (seen, where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0))

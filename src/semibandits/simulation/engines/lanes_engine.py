@@ -118,7 +118,7 @@ class LanesEngine(CompiledEngine):
             self.bindings.by_placeholder(),
             lanes=self._pipeline,
             checked=self.checked,
-            strict=self.checked & {self.bindings.clock},
+            strict=self.checked & {self.bindings.clock, self.bindings.pooled},
         )
 
     def _compare(self, rounds: int) -> None:
