@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from semibandits.errors import BadArgument
 from semibandits.experiments import suite
 from semibandits.experiments.suite.words import ratio
 from semibandits.plotting.axes import COLOURS, DASHES, light_grid
@@ -45,6 +46,8 @@ class Failure(NamedTuple):
 def failures(table: suite.Table, default: str, greedy: str = suite.GREEDY) -> list[Failure]:
     """All that the default must be, and is not: on every problem, at the median, and beside greedy."""
     own = [row for row in table if row.policy == default]
+    if not own:
+        raise BadArgument(f"{default!r:.100} has not played: there are {', '.join(table.policies)}")
     found = [Failure(f"more than {MOST:g} times the best", row) for row in own if row.ratio > MOST]
     middle = float(np.median([row.ratio for row in own]))
     if middle > MEDIAN:
