@@ -3,12 +3,12 @@
 The table is what `semibandits suite --out suite` writes to suite/data/ratios.csv.
 """
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from semibandits.errors import BadArgument
 from semibandits.experiments import suite
 from semibandits.experiments.suite.words import ratio
 from semibandits.plotting.axes import COLOURS, DASHES, light_grid
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT = ""
 """The policy of those who say nothing, by its name in the table; none yet."""
-SHOWN = ("CTS", "GaussianCTS", "BGCTS", "KLUCB", "UCBV", "CombUCB1", "EpsilonGreedy", suite.GREEDY, suite.TOLD)
+SHOWN = ("CTS", "GaussianCTS", "CMOSS", "KLUCB", "UCBV", "CombUCB1", "EpsilonGreedy", suite.GREEDY, suite.TOLD)
 """Beside the default."""
 FILE = Path(__file__).parent.parent / "data" / "suite.csv"
 MOST, MEDIAN, ERRORS = 2.0, 1.3, 2.0
@@ -46,6 +46,8 @@ class Failure(NamedTuple):
 def failures(table: suite.Table, default: str, greedy: str = suite.GREEDY) -> list[Failure]:
     """All that the default must be, and is not: on every problem, at the median, and beside greedy."""
     own = [row for row in table if row.policy == default]
+    if not own:
+        raise BadArgument(f"{default!r:.100} has not played: there are {', '.join(table.policies)}")
     found = [Failure(f"more than {MOST:g} times the best", row) for row in own if row.ratio > MOST]
     middle = float(np.median([row.ratio for row in own]))
     if middle > MEDIAN:
@@ -89,12 +91,12 @@ def scores(table: suite.Table) -> Lines:
         there = [by_horizon[horizon].get(one.policy) for horizon in suite.HORIZONS]
         rows.append(
             [
-                f"**{one.policy}**" if one.policy == DEFAULT else one.policy,
+                {DEFAULT: f"**{DEFAULT}**", suite.TOLD: f"*{suite.TOLD}*"}.get(one.policy, one.policy),
                 f"{ratio(one.worst)} ± {ratio(one.worst_error)}",
                 one.worst_at,
                 ratio(one.median),
                 *("" if at is None else ratio(at.median) for at in there),
-                f"{100.0 * one.best:.0f} %",
+                "" if one.policy == suite.TOLD else f"{100.0 * one.best:.0f} %",
                 f"{one.cells}",
             ]
         )
@@ -105,21 +107,17 @@ def scores(table: suite.Table) -> Lines:
 def markdown() -> str:
     """All tables of the page."""
     table = measured()
-    parts = ["## Every policy\n", _table(scores(table))]
-    for horizon in suite.HORIZONS:
-        parts += [f"\n## After {horizon:,} rounds\n", _table(ratios(table, horizon))]
-    return "\n".join([*parts, "\n## The problems\n", _table(problems())])
+    parts = {"Every policy": scores(table)}
+    parts |= {f"After {horizon:,} rounds": ratios(table, horizon) for horizon in suite.HORIZONS}
+    parts["The problems"] = problems()
+    return "\n".join(f"## {title}\n\n{_table(lines)}" for title, lines in parts.items())
 
 
 def _table(lines: Lines) -> str:
     titles, rows = lines
-    return "".join(f"| {' | '.join(row)} |\n" for row in _with_rule(titles, rows))
-
-
-def _with_rule(titles: list[str], rows: Iterable[list[str]]) -> Iterator[list[str]]:
-    yield titles
-    yield ["---"] * len(titles)
-    yield from rows
+    text = "".join(f"| {' | '.join(row)} |\n" for row in (titles, *rows))
+    head, _, rest = text.partition("\n")
+    return f"{head}\n|{'---|' * len(titles)}\n{rest}"
 
 
 # A picture

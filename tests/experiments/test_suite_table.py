@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from studies import suite as study
 
+from semibandits.errors import BadArgument
 from semibandits.experiments import suite
 from semibandits.experiments.suite.table import DIGITS, Row, Table, cell_rows
 
@@ -80,6 +81,8 @@ def test_what_the_default_must_show_by_hand() -> None:
     table = Table([p, row("p", "greedy", 116.0), unsure, row("q", "greedy", 116.0)])
     assert study.failures(table, "new") == [("worse than greedy", p)]
     assert study.failures(Table([row("p", "new", 100.0)]), "new") == []
+    with pytest.raises(BadArgument, match="'newer' has not played: there are new, greedy"):
+        study.failures(table, "newer")
 
 
 def test_the_picture_shows_shares_of_problems() -> None:

@@ -24,6 +24,7 @@ def main() -> None:
     \b
     See the paper working:          semibandits reproduce --quick
     Compare policies on a problem:  semibandits compare grid_path:m=4,sigma=0.2
+    See which policy wins where:    semibandits suite --quick
     Ask what is guaranteed for it:  semibandits bounds grid_path:m=4,sigma=0.2
     Begin an experiment:            semibandits new
     Run it:                         semibandits run experiment.toml

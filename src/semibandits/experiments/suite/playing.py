@@ -75,9 +75,10 @@ def play(
 
     `problems` are names, or beginnings of names ("clicks", "street"); default all. `policies` are names of the roster,
     or policies of your own; default the whole roster. `horizons` are any of 300, 5,000 and 100,000, or others: a
-    problem with thousands of items is played for at most 5,000 rounds. `out` is a folder for the
-    tables, data/ratios.csv and data/scores.csv, which also keeps what is finished: the same call, made again after it
-    was stopped or with more policies, plays only what is missing.
+    problem with thousands of items is played for at most 5,000 rounds. `runs` is how many, on every problem; default
+    64, and fewer where that would take long. `out` is a folder for the tables, data/ratios.csv and data/scores.csv,
+    which also keeps what is finished: the same call, made again after it was stopped or with more policies, plays only
+    what is missing.
 
     >>> print(play(["ties-slate"], ["CTS", "Random"], [300], runs=4))
     problem     rounds  best  its regret  CTS   Random
@@ -199,10 +200,8 @@ def chosen_players(policies: Iterable[str | Player] | None) -> dict[str, Player 
     for one in [policies] if isinstance(policies, str | IndexPolicy | Policy) else policies:
         if isinstance(one, IndexPolicy | Policy):
             chosen[label(one)] = one
-        elif one in PLAYERS:
-            chosen[one] = PLAYERS[one]
-        elif one == TOLD:
-            chosen[one] = None
+        elif isinstance(one, str) and one in (*PLAYERS, TOLD):
+            chosen[one] = PLAYERS.get(one)
         else:
             raise BadArgument(
                 f"{one!r:.100} is no policy that plays the suite: they are {', '.join([*PLAYERS, repr(TOLD)])}, "

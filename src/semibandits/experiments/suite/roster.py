@@ -1,6 +1,7 @@
 """Who plays: policies of the catalogue that need nothing but a set and bounds, greedy, and one that is told more."""
 
 import dataclasses
+import functools
 import inspect
 import math
 from collections.abc import Mapping
@@ -12,9 +13,8 @@ import numpy as np
 from semibandits import rng
 from semibandits.errors import SemiBanditError
 from semibandits.oracle import all_solutions
-from semibandits.policies import EpsilonGreedy, GaussianCTS
+from semibandits.policies import ESCB, FPL, OLSUCB, EpsilonGreedy, GaussianCTS
 from semibandits.policies.catalogue import CATALOGUE
-from semibandits.policies.solution.fpl import FPL
 from semibandits.policies.solution.from_hull import FromHull
 from semibandits.problem import Problem
 from semibandits.types import FeasibleSet, IndexPolicy, Policy
@@ -78,19 +78,17 @@ def told(problem: Problem) -> GaussianCTS:
 
 
 def left_out(player: Player, problem: Problem, horizon: int) -> str:
-    """Why a policy does not play there; nothing: it does.
-
-    Whole solutions are weighed by policies that list them, which takes a set with few, and its time.
-    """
+    """Why a policy does not play there: it cannot, or it would take longer than all others; nothing: it does."""
     feasible = problem.feasible
     if isinstance(player, FPL):
         dear = feasible.n_items * horizon > MOST_SOLVED
         return "it solves many problems in every round, which takes too long there" if dear else ""
     if isinstance(player, FromHull):
         return "" if feasible.quotas() is not None else "its hull is too dear there"
-    if isinstance(player, Policy):
+    if isinstance(player, ESCB | OLSUCB) or getattr(player, "feedback", "semi") == "bandit":
         most = min(FEW, MOST_LOOKS // horizon)
-        return "" if _few(feasible, most) else f"it looks at every solution in every round, and there are over {most:,}"
+        many = _solutions(feasible) > most
+        return f"it looks at every solution in every round, and there may be over {most:,}" if many else ""
     try:
         player.check(feasible)
     except SemiBanditError as error:
@@ -98,6 +96,8 @@ def left_out(player: Player, problem: Problem, horizon: int) -> str:
     return ""
 
 
-def _few(feasible: FeasibleSet, most: int) -> bool:
-    """Whether there are at most so many solutions. Of large sets it is not asked: the answer would take long."""
-    return feasible.signed and feasible.n_items <= SMALL and all_solutions(feasible, most) is not None
+@functools.cache
+def _solutions(feasible: FeasibleSet) -> float:
+    """How many there are, if they are few. Of large sets it is not asked: the answer would take long."""
+    listed = all_solutions(feasible, FEW) if feasible.signed and feasible.n_items <= SMALL else None
+    return math.inf if listed is None else len(listed)
