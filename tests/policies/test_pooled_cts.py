@@ -151,6 +151,25 @@ def test_scores_are_beta_numbers(name: str, discount: float) -> None:
         assert abs(scores[:, item].var() - law.var()) < 5.0 * error
 
 
+@pytest.mark.parametrize("times", [1.0, 1e6])
+@pytest.mark.parametrize("discount", [1.0, 0.8])
+@pytest.mark.parametrize("name", HISTORIES)
+def test_beliefs_number_by_number(name: str, discount: float, times: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parameters that the draws are asked for; and what they would be if all had been seen so many times."""
+    policy = policies.PooledCTS(discount=discount)
+    x = HISTORIES[name](np.random.default_rng(9))
+    s, p = with_history(policy, x)
+    s = (*(times * row for row in s[:3]), s[3])
+    round = len(x) + 3
+    weights = np.where(np.isnan(x), 0.0, times * discount ** (round - 1.0 - np.arange(1, len(x) + 1))[:, None])
+    count, mean, squares = moments(weights, np.nan_to_num(x))
+    c = common(policy, s, p, round)
+    for number, wanted in enumerate(beliefs(count, mean, squares)):
+        monkeypatch.setattr(pooled_cts, "beta", lambda *asked, number=number: asked[number])
+        got = policy.score(s, c, 0, np.arange(5), p)
+        np.testing.assert_allclose(got, np.where(count > 0.0, wanted, 1.0), rtol=1e-7)
+
+
 def test_what_items_share_number_by_number() -> None:
     """Two items of two coins each: φ = 1; their means are 1/2 and 1, M = 3/4, V = 3/16."""
     s, p = with_history(default, np.array([[1.0, 1.0], [0.0, 1.0]]))
@@ -352,6 +371,7 @@ def test_it_compiles() -> None:
     )
 
 
-def test_the_constants_are_those_of_the_second_implementation() -> None:
+def test_no_wrong_constants() -> None:
+    """They are those of the second implementation."""
     ours = (pooled_cts.ITEM, pooled_cts.LEVEL, pooled_cts.DOUBT, pooled_cts.LEAST, pooled_cts.MOST)
     assert ours == (ITEM, LEVEL, DOUBT, LEAST, MOST)
