@@ -45,7 +45,7 @@ HUNTERS = [
 
 # In what only machine code does.
 BLOCK, TOP_K, PATHS = "simulation/engines/lanes.py", "sets/oracles/top_k_lanes.py", "sets/oracles/paths_lanes.py"
-SOLVING = "simulation/engines/lanes_solving.py"
+SOLVING, ENGINE = "simulation/engines/lanes_solving.py", "simulation/engines/lanes_engine.py"
 ENGINE_MUTANTS = {
     "last of tied arcs": (
         PATHS,
@@ -92,6 +92,31 @@ LANE_MUTANTS = {
     "nothing leaves the window": (BLOCK, "if oldest > 0:", "if oldest > 10**9:"),
     "rejected scores stay": (SOLVING, "if new > 0:", "if new > 32:"),
 }
+POOL_MUTANTS = {
+    "totals of all rounds": (BLOCK, "totals[number, 0, lane] = 0.0", "totals[number, 0, lane] += 0.0"),
+    "the last item keeps its share": (
+        BLOCK,
+        "range(np.uint32(stats.shape[1] - 1)):\n        for lane in range(LANES):\n            add_to",
+        "range(np.uint32(stats.shape[1] - 2)):\n        for lane in range(LANES):\n            add_to",
+    ),
+    "padding has a share": (
+        BLOCK,
+        "range(np.uint32(stats.shape[1] - 1)):\n        for lane in range(LANES):\n            add_to",
+        "range(np.uint32(stats.shape[1])):\n        for lane in range(LANES):\n            add_to",
+    ),
+    "the first run's totals for all": (BLOCK, "load_totals(totals, 0, lane)", "load_totals(totals, 0, 0)"),
+    "shares of the next round": (
+        BLOCK,
+        "share(load(stats, item, lane), round, p)",
+        "share(load(stats, item, lane), round + 1, p)",
+    ),
+    "a share too few, live": (
+        "agent/scores.py",
+        "for item in range(stats.shape[1]):",
+        "for item in range(stats.shape[1] - 1):",
+    ),
+    "pooled() divides by zero": (ENGINE, "{self.bindings.clock, self.bindings.pooled}", "{self.bindings.clock}"),
+}
 # In oracles: which families notice.
 SET_MUTANTS = {
     "an edge that closes a cycle": (
@@ -133,6 +158,7 @@ THEORY_MUTANTS = {
         '"exact oracle", lambda facts: True',
     ),
 }
+POOLED = "policies/index/pooled_cts.py"
 POLICY_MUTANTS = {
     "KL-UCB with 3 log log t": ("policies/index/kl_ucb.py", "c: float = 2.0", "c: float = 3.0"),
     "KL-UCB a round late": ("policies/index/kl_ucb.py", "(log(round) + p[0]", "(log(max(round - 1, 1)) + p[0]"),
@@ -182,6 +208,21 @@ POLICY_MUTANTS = {
         "exp((later - round) * p[2])",
         "1.0 + 0.0 * round",
     ),
+    "an item's word worth 3 observations": (POOLED, "ITEM = 4.0", "ITEM = 3.0"),
+    "others' level worth 12": (POOLED, "LEVEL = 10.0", "LEVEL = 12.0"),
+    "twice the doubt": (POOLED, "DOUBT = 1e-3", "DOUBT = 2e-3"),
+    "a tenth of the most": (POOLED, "MOST = 1e9", "MOST = 1e8"),
+    "distances from the old mean": (POOLED, "(x - mean) * (x - total / after)", "(x - mean) * (x - mean)"),
+    "distances that grow when forgotten": (POOLED, "s[2] - (x - sum_ / some)", "s[2] + (x - sum_ / some)"),
+    "late feedback of the pool in full": (POOLED, "exp((later - round) * p[0])", "1.0 + 0.0 * round"),
+    "the pool a round late": (POOLED, "believed(s, round - 1.0, p)", "believed(s, 1.0 * round, p)"),
+    "the draws a round late": (POOLED, "return (round - 1.0,)", "return (1.0 * round,)"),
+    "variance of n for n - 1": (POOLED, "count - 1.0, 0.0)\n    return", "count, 0.0)\n    return"),
+    "no noise in the items' means": (POOLED, "- variance * (shares / some)", "- 0.0 * (shares / some)"),
+    "more variance between items": (POOLED, "- variance * (shares / some)", "+ variance * (shares / some)"),
+    "a level of good alone": (POOLED, "worth * level, worth * (1.0 - level))", "worth * level, worth * level)"),
+    "what is bad is good": (POOLED, "c[3] + count * (1.0 - mean)", "c[3] + count * mean"),
+    "unseen items in the middle": (POOLED, "key, item), 1.0)", "key, item), 0.5)"),
     "gamma with 0.3": ("draws.py", "shape - 1.0 / 3.0", "shape - 0.3"),
     "beta with half the chance": ("draws.py", "log_chance + log_other", "log_chance"),
     "normal with 1.9": ("draws.py", "sqrt(-2.0 * ln(", "sqrt(-1.9 * ln("),
@@ -244,6 +285,7 @@ ALL = {
     **MUTANTS,
     **ENGINE_MUTANTS,
     **LANE_MUTANTS,
+    **POOL_MUTANTS,
     **SET_MUTANTS,
     **THEORY_MUTANTS,
     **POLICY_MUTANTS,
@@ -286,6 +328,9 @@ def test_mutants_are_caught(mutant: str, tmp_path: Path) -> None:
         hunters = [f"{folder}test_{name}.py", *live, "-k", "not regret and not wrong_constants"]
     if mutant in LANE_MUTANTS:
         hunters = ["tests/simulation/test_policies_on_sets.py", "-k", "CTS or Window"]
+    if mutant in POOL_MUTANTS:
+        hunters = ["tests/simulation/test_pooling.py", "tests/agent/test_scoring.py"]
+        hunters += ["-k", "everywhere or clock or division or equal"]
     if mutant in WIDE_MUTANTS:
         name = Path(ALL[mutant][0]).stem
         hunters = [f"tests/policies/test_{HUNTED_IN.get(name, name)}.py"]

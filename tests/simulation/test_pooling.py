@@ -160,8 +160,10 @@ def test_an_exception_of_share_names_run_and_round() -> None:
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
 def test_a_division_by_zero_of_pooled(engine: Any) -> None:
+    """Also where infinity would be forgotten at once."""
     mine = changed(
-        clock=lambda round, key, p: (1.0 * round,), pooled=lambda totals, c, p: (totals[0], 1.0 / (c[0] - 30.0))
+        clock=lambda round, key, p: (1.0 * round,),
+        pooled=lambda totals, c, p: (totals[0], 1.0 / (1.0 + 1.0 / abs(c[0] - 30.0))),
     )
     with pytest.raises(ZeroDivisionError) as caught:
         simulate(SMALL, mine, horizon=60, runs=2, seed=0, engine=engine, threads=1)

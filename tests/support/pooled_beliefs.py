@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 # As the docstring has them, and here once more: a change there must be one here.
-ITEM, LEVEL, DOUBT, LEAST, MOST = 4.0, 10.0, 1e-3, 1e-9, 1e9
+OWN, LEVEL, DOUBT, SURE, UNSURE, FADED, TIE, LEAST, MOST = 4.0, 10.0, 1e-3, 0.1, 1.0, 0.01, 1e-12, 1e-12, 1e12
 
 
 def moments(weights: Numbers, x: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -31,11 +31,18 @@ def beliefs(count: Numbers, mean: Numbers, squares: Numbers) -> tuple[Numbers, N
     good = (worth * level)[..., None] + count * mean
     bad = (worth * (1.0 - level))[..., None] + count * (1.0 - mean)
     rate = good / (good + bad)
-    expected = ITEM * np.maximum(rate * (1.0 - rate), LEAST)
-    dispersion = np.clip((common[..., None] * expected + squares) / (expected + coins), LEAST, 1.0)
-    coins_worth = np.minimum(1.0 / dispersion, MOST / (good + bad))
+    expected = OWN * np.maximum(rate * (1.0 - rate), LEAST)
+    dispersion = np.minimum((common[..., None] * expected + squares) / (expected + coins), 1.0)
+    share = np.where(count.sum(-1) > FADED, count.sum(-1) / some, 1.0)[..., None] / np.where(seen(count), count, 1.0)
+    spread_drawn = dispersion * np.clip(np.log(np.maximum(share, 1e-300)), SURE, UNSURE)
+    coins_worth = np.minimum(1.0 / np.maximum(spread_drawn, LEAST), MOST / (good + bad))
     return np.maximum(coins_worth * good, 1.0), np.maximum(coins_worth * bad, 1.0)
 
 
+def seen(count: Numbers) -> NDArray[np.bool_]:
+    return count > FADED
+
+
 def drawn(count: Numbers, mean: Numbers, squares: Numbers, generator: np.random.Generator) -> Numbers:
-    return np.where(count > 0.0, generator.beta(*beliefs(count, mean, squares)), 1.0)
+    unseen = 1.0 - TIE * generator.random(count.shape)
+    return np.where(seen(count), generator.beta(*beliefs(count, mean, squares)), unseen)

@@ -65,11 +65,11 @@ class Leaning(IndexPolicy):
 
     @staticmethod
     def share(s: Stats, round: int, p: Params) -> Stats:
-        return (s[0], s[1], 1.0, s[1] / (s[0] + 1.0), 1.0 * round)
+        return (s[0], s[1], 1.0, s[1] / (s[0] + 1.0), 1.0 / round)
 
     @staticmethod
     def pooled(totals: Stats, c: Clock, p: Params) -> Clock:
-        level = totals[1] / (totals[0] + 1.0) + 1e-3 * (totals[3] / totals[2]) + 1e-9 * totals[4]
+        level = totals[1] / (totals[0] + 1.0) + totals[3] / totals[2] + totals[4]
         return (c[0] * level,)
 
     @staticmethod

@@ -57,8 +57,8 @@ class PooledCTS(IndexPolicy):
     guarantee = "none is proven; measured on the problems of the suite"
     use = "the default: weights of any spread, coins too, loose bounds, many items"
     formula = (
-        "a draw from Beta((k M + T ŵ) / d, (k (1 - M) + T (1 - ŵ)) / d): d by the dispersion of the item's weights, M the "
-        "level of all items, worth k observations"
+        "a draw from Beta((k M + T ŵ) / d, (k (1 - M) + T (1 - ŵ)) / d): d by the dispersion of the item's weights, M "
+        "the level of all items, worth k observations"
     )
 
     window: int = 0
