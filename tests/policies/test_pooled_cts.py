@@ -253,8 +253,8 @@ def test_a_fresh_item_among_faded_ones_and_the_other_way_round() -> None:
         x[0, :3], x[1, 3] = worth, worth
         s, p = with_history(policy, x, rounds=[1, 10**9])
         scores = scored(policy, s, p, 10**9 + 1, 200)
-        assert np.isfinite(scores).all()
-        assert abs(scores[:, 0].mean() - worth) < 0.35
+        assert (abs(scores[:, :3] - 1.0) <= TIE).all()  # tried again
+        assert abs(scores[:, 3].mean() - worth) < 0.35
 
 
 def test_unseen_items_come_first() -> None:
@@ -285,14 +285,14 @@ def test_costs_mirror_rewards() -> None:
 
 @pytest.mark.parametrize("wide", [0.5, 5.0, 30.0])
 def test_loose_bounds_do_little_harm(wide: float) -> None:
-    """The spread of scores is that of the weights, whatever the bounds."""
+    """The spread of scores is by that of the weights, and a tenth of its variance where all were seen as often."""
     learner = Learner(sets.TopK(400, 1), default, bounds=(-wide, 1.0 + wide), seed=1)
     generator = np.random.default_rng(1)
     x = 0.5 + 0.02 * generator.normal(size=(30, 400))
     for row in x:
         learner.observe(range(400), row)
     error = (learner.scores() - x.mean(axis=0)).std()
-    assert 0.6 < error / (0.02 / math.sqrt(30.0)) < 1.4
+    assert 0.6 < error / math.sqrt(SURE * 0.02**2 / 30.0) < 1.4
 
 
 # Live, against all that was ever observed

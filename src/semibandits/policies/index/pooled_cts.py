@@ -36,7 +36,7 @@ class PooledCTS(IndexPolicy):
 
     φ(e) in (0, 1] is the dispersion of the observations: their variance, divided by that of coins of the same mean.
     Coins have φ = 1, and `CTS` is the same with a prior of its own. Where weights vary less an observation is worth 1/φ
-    of a coin's, so that nobody need tell the noise, and loose bounds do little harm.
+    of a coin's, so that nobody need tell the noise, and bounds that are a hundred times too loose do little harm.
 
     What items have in common is learned from all of them, as in empirical Bayes methods. φ(e) is that of the item's
     own observations and, as if of 4 more, that of all items. M is the mean of the items' means; it is worth k
