@@ -16,14 +16,15 @@ from semibandits.plotting.axes import COLOURS, DASHES, light_grid
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DEFAULT = ""
-"""The policy of those who say nothing, by its name in the table; none yet."""
+DEFAULT = "PooledCTS"
+"""The policy of those who say nothing, by its name in the table."""
 SHOWN = ("CTS", "GaussianCTS", "CMOSS", "KLUCB", "UCBV", "CombUCB1", "EpsilonGreedy", suite.GREEDY, suite.TOLD)
 """Beside the default."""
 FILE = Path(__file__).parent.parent / "data" / "suite.csv"
 MOST, MEDIAN, ERRORS = 2.0, 1.3, 2.0
 """The default has at most so many times the least regret, everywhere and at the median; an excess over greedy of so
 many standard errors is told apart from luck."""
+WORSE = "worse than greedy"
 
 Lines = tuple[list[str], list[list[str]]]
 
@@ -56,7 +57,7 @@ def failures(table: suite.Table, default: str, greedy: str = suite.GREEDY) -> li
     for row in own:
         other = table.row(row.problem, row.horizon, greedy)
         if other is not None and row.regret - other.regret > ERRORS * float(np.hypot(row.error, other.error)):
-            found.append(Failure("worse than greedy", row))
+            found.append(Failure(WORSE, row))
     return found
 
 
