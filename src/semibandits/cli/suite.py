@@ -38,6 +38,14 @@ def complete_problem(ctx: click.Context, parameter: click.Parameter, incomplete:
     shell_complete=complete_policy,
     help="A policy, with parameters if need be; as many as you like.  [default: all that need nothing special]",
 )
+@click.option(
+    "--instance",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="The same problems with other numbers: 2, 3, ... are such that no policy was developed on.",
+)
 @click.option("--runs", type=int, metavar="N", help="Runs on every problem.  [default: 64; fewer of 100,000 rounds]")
 @seed_option
 @folder_option("--out", "Folder for the tables, which also keeps what is finished.  [default: nothing is written]")
@@ -47,6 +55,7 @@ def suite(
     quick: bool,
     problems: tuple[str, ...],
     policies: tuple[str, ...],
+    instance: int,
     runs: int | None,
     seed: int,
     out: Path | None,
@@ -80,14 +89,24 @@ def suite(
     chosen = [one if one in listed else make_policy(*parse_call(one)) for one in policies]
     asked = (problems or None, chosen or None, QUICK_ROUNDS if quick else None)
     try:
-        found = library.play(*asked, runs=QUICK_RUNS if quick and runs is None else runs, seed=seed, out=out)
+        few = QUICK_RUNS if quick and runs is None else runs
+        found = library.play(*asked, instance=instance, runs=few, seed=seed, out=out)
     except KeyboardInterrupt:
         if out is not None:
             note(printable(f"stopped; what is finished is kept in {out}: the same command goes on from there"))
         raise
     missing = library.absent(*asked)
     if as_json:
-        print_json({"seed": seed, "rows": found.rows, "scores": found.scores(), "absent": missing, "folder": out})
+        print_json(
+            {
+                "seed": seed,
+                "instance": instance,
+                "rows": found.rows,
+                "scores": found.scores(),
+                "absent": missing,
+                "folder": out,
+            }
+        )
         return
     _show(found)
     if missing:

@@ -47,7 +47,7 @@ class Game(NamedTuple):
     @property
     def folder(self) -> str:
         """Of its store: the checkpoints tell games of one problem and horizon apart."""
-        return "-".join([self.case.name, *map(str, self.checkpoints)])
+        return "-".join([self.case.name, str(self.case.seed), *map(str, self.checkpoints)])
 
 
 def runs_of(case: Case, horizon: int, runs: int | None) -> int:
@@ -65,6 +65,7 @@ def play(
     policies: Iterable[str | Player] | None = None,
     horizons: Iterable[int] | None = None,
     *,
+    instance: int = 1,
     runs: int | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
@@ -76,7 +77,8 @@ def play(
     `problems` are names, or beginnings of names ("clicks", "street"); default all. `policies` are names of the roster,
     or policies of your own; default the whole roster. `horizons` are any of 300, 5,000 and 100,000, or others: a
     problem with thousands of items is played for at most 5,000 rounds. `runs` is how many, on every problem; default
-    64, and fewer where that would take long. `out` is a folder for the tables, data/ratios.csv and data/scores.csv,
+    64, and fewer where that would take long. Another `instance` (2, 3, ...) has the same problems with other numbers,
+    on which no policy was developed. `out` is a folder for the tables, data/ratios.csv and data/scores.csv,
     which also keeps what is finished: the same call, made again after it was stopped or with more policies, plays only
     what is missing.
 
@@ -88,7 +90,8 @@ def play(
     CTS     1.00 ± 0.00  ties-slate, 300  1.00    100 %    1
     Random  1.18 ± 0.08  ties-slate, 300  1.18    0 %      1
     """
-    cases = chosen_cases(problems)
+    number = check_count("instance", instance, BadArgument)
+    cases = [case.other(number) for case in chosen_cases(problems)]
     players = chosen_players(policies)
     rounds = HORIZONS if horizons is None else tuple(sorted({check_count("a horizon", one) for one in horizons}))
     asked = None if runs is None else check_count("runs", runs)

@@ -37,6 +37,10 @@ class Case(NamedTuple):
         """Always the same one."""
         return _made(self.make, self.seed)
 
+    def other(self, instance: int) -> "Case":
+        """The same with other numbers: rates, minutes, links are drawn anew; 1 is this one."""
+        return self if instance == 1 else self._replace(seed=zlib.crc32(f"{self.name} {instance}".encode()))
+
 
 CASES: dict[str, Case] = {}
 """All of them, by name."""
