@@ -65,11 +65,24 @@ def test_flags_are_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "absent", lambda *arguments: [])
     invoke()
     invoke("--quick")
-    invoke("--runs", "5", "--seed", "9", "--problems", "ties", "--problems", "street", "--policies", suite.TOLD)
+    invoke(
+        "--runs",
+        "5",
+        "--seed",
+        "9",
+        "--instance",
+        "3",
+        "--problems",
+        "ties",
+        "--problems",
+        "street",
+        "--policies",
+        suite.TOLD,
+    )
     assert asked == [
-        ((None, None, None), {"runs": None, "seed": 0, "out": None}),
-        ((None, None, (300,)), {"runs": 8, "seed": 0, "out": None}),
-        ((("ties", "street"), [suite.TOLD], None), {"runs": 5, "seed": 9, "out": None}),
+        ((None, None, None), {"instance": 1, "runs": None, "seed": 0, "out": None}),
+        ((None, None, (300,)), {"instance": 1, "runs": 8, "seed": 0, "out": None}),
+        ((("ties", "street"), [suite.TOLD], None), {"instance": 3, "runs": 5, "seed": 9, "out": None}),
     ]
 
 
@@ -78,6 +91,7 @@ def test_what_is_wrong_is_said() -> None:
         (("--problems", "nothing"), "error: 'nothing' is no problem of the suite: they are clicks-rare-slate, "),
         (("--policies", "CTZ"), "error: no policy is called 'CTZ'"),
         (("--runs", "0", "--problems", "ties"), "error: runs must be"),
+        (("--instance", "0", "--problems", "ties"), "error: instance must be an integer >= 1, got 0"),
     ):
         result = invoke(*arguments)
         assert result.exit_code == 2

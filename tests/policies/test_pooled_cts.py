@@ -257,6 +257,13 @@ def test_a_fresh_item_among_faded_ones_and_the_other_way_round() -> None:
         assert abs(scores[:, 3].mean() - worth) < 0.35
 
 
+def test_less_than_a_hundredth_of_an_observation_is_none() -> None:
+    policy = policies.PooledCTS(discount=0.5)
+    s, p = with_history(policy, np.array([[0.25, 0.75]]))
+    assert (scored(policy, s, p, 1 + 1 + 6, 50) < 1.0 - TIE).all()  # 1/64
+    assert (scored(policy, s, p, 1 + 1 + 7, 50) >= 1.0 - TIE).all()  # 1/128
+
+
 def test_unseen_items_come_first() -> None:
     learner = Learner(sets.TopK(9, 3), default, bounds=(-5.0, 15.0), seed=3)
     np.testing.assert_allclose(learner.scores(), 15.0, rtol=20.0 * TIE)
