@@ -44,6 +44,7 @@ HUNTERS = [
 ]
 
 # In what only machine code does.
+POOLING = "simulation/engines/lanes_pooling.py"
 BLOCK, TOP_K, PATHS = "simulation/engines/lanes.py", "sets/oracles/top_k_lanes.py", "sets/oracles/paths_lanes.py"
 SOLVING, ENGINE = "simulation/engines/lanes_solving.py", "simulation/engines/lanes_engine.py"
 ENGINE_MUTANTS = {
@@ -93,20 +94,20 @@ LANE_MUTANTS = {
     "rejected scores stay": (SOLVING, "if new > 0:", "if new > 32:"),
 }
 POOL_MUTANTS = {
-    "totals of all rounds": (BLOCK, "totals[number, 0, lane] = 0.0", "totals[number, 0, lane] += 0.0"),
+    "totals of all rounds": (POOLING, "totals[number, 0, lane] = 0.0", "totals[number, 0, lane] += 0.0"),
     "the last item keeps its share": (
-        BLOCK,
+        POOLING,
         "range(np.uint32(stats.shape[1] - 1)):\n        for lane in range(LANES):\n            add_to",
         "range(np.uint32(stats.shape[1] - 2)):\n        for lane in range(LANES):\n            add_to",
     ),
     "padding has a share": (
-        BLOCK,
+        POOLING,
         "range(np.uint32(stats.shape[1] - 1)):\n        for lane in range(LANES):\n            add_to",
         "range(np.uint32(stats.shape[1])):\n        for lane in range(LANES):\n            add_to",
     ),
-    "the first run's totals for all": (BLOCK, "load_totals(totals, 0, lane)", "load_totals(totals, 0, 0)"),
+    "the first run's totals for all": (POOLING, "load_totals(totals, 0, lane)", "load_totals(totals, 0, 0)"),
     "shares of the next round": (
-        BLOCK,
+        POOLING,
         "share(load(stats, item, lane), round, p)",
         "share(load(stats, item, lane), round + 1, p)",
     ),

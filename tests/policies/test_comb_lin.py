@@ -40,10 +40,8 @@ def posterior(phi: Numbers, y: Numbers, lam: float, sigma: float) -> tuple[Numbe
 
 
 def believes(state: Any, mean: Numbers, covariance: Numbers, rtol: float = 1e-9) -> None:
-    np.testing.assert_allclose(state.theta, mean, rtol=rtol, atol=rtol * np.abs(mean).max())
-    np.testing.assert_allclose(
-        state.factor @ state.factor.T, covariance, rtol=rtol, atol=rtol * np.abs(covariance).max()
-    )
+    for ours, theirs in ((state.theta, mean), (state.factor @ state.factor.T, covariance)):
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max())
 
 
 def features(n_items: int, d: int, seed: int = 0) -> Numbers:

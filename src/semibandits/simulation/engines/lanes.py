@@ -28,22 +28,19 @@ from semibandits.simulation.engines.bindings import (
     USERS_WORLD,
     VARIABLE_SIZE,
     WINDOW,
-    add_to_totals,
     clock,
     draw,
     forget,
     load,
-    load_totals,
     mean,
     observe,
-    pooled,
-    share,
     solve,
     store,
     store_clock,
     to_unit,
 )
 from semibandits.simulation.engines.constants import Constants
+from semibandits.simulation.engines.lanes_pooling import clock_in, pool
 from semibandits.simulation.engines.watch import (
     LANE,
     ODD_ITEM,
@@ -153,10 +150,10 @@ def play(first: int, last: int, block: Block, p: Any, constants: Constants, tabl
                 _take_back(round, begin, end, constants, block.streams, block.stats, tables, p)
         else:
             if POOLS:
-                _pool(round, block.stats, block.totals, p)
+                pool(round, block.stats, block.totals, p)
             if OWN_CLOCKS:
                 for lane in range(LANES):
-                    c = _clock_in(lane, clock(round, block.keys[POLICY, lane], p), block.totals, p)
+                    c = clock_in(lane, clock(round, block.keys[POLICY, lane], p), block.totals, p)
                     store_clock(block.clocks, 0, lane, c)
             view = View(
                 stats=block.stats,
@@ -207,22 +204,6 @@ def play(first: int, last: int, block: Block, p: Any, constants: Constants, tabl
                 block.curve[block.cursor[REACHED], lane] = block.regret[lane]
             block.cursor[REACHED] += 1
     return last + 1
-
-
-@lane_loops
-def _pool(round: int, stats: Any, totals: Any, p: Any) -> None:
-    for number in range(totals.shape[0]):
-        for lane in range(LANES):
-            totals[number, 0, lane] = 0.0
-    for item in range(np.uint32(stats.shape[1] - 1)):
-        for lane in range(LANES):
-            add_to_totals(totals, 0, lane, share(load(stats, item, lane), round, p))
-
-
-def _clock_in(lane: Any, c: Any, totals: Any, p: Any) -> Any:
-    if POOLS:
-        return pooled(load_totals(totals, 0, lane), c, p)
-    return c
 
 
 @lane_loops
