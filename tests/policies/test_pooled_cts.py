@@ -125,6 +125,13 @@ HISTORIES: dict[str, Any] = {
     "once": lambda random: random.random((1, 5)),
     "of one item alone": lambda random: np.where(np.arange(5) == 2, random.random((7, 5)), np.nan),
     "of some items": lambda random: np.where(random.random((9, 5)) < 0.4, random.random((9, 5)), np.nan),
+    "neglected": lambda random: np.where(np.arange(5) < [[2]] * 8 + [[1]] * 200, random.random((208, 5)), np.nan),
+    "neglected items": lambda random: np.where(
+        np.arange(208)[:, None] < [208, 3, 4, 5, 6],
+        0.5 + random.normal(size=(208, 5)) * [0.001, 0.1, 0.1, 0.1, 0.1],
+        np.nan,
+    ),
+    "at a bound": lambda random: np.where(np.arange(5) == 2, 0.0, 0.3 + 0.02 * random.random((9, 5))),
     "constant": lambda random: np.full((5, 5), 0.25),
     "all alike": lambda random: np.tile(random.random((8, 1)), 5),
 }
@@ -175,8 +182,8 @@ def test_beliefs_number_by_number(name: str, discount: float, times: float, monk
 def test_what_items_share_number_by_number() -> None:
     """Two items of two coins each: φ = 1; their means are 1/2 and 1, M = 3/4, V = 3/16."""
     s, p = with_history(default, np.array([[1.0, 1.0], [0.0, 1.0]]))
-    clock, dispersion, good, bad, counts = common(default, s, p, 3)
-    assert (clock, counts) == (2.0, 2.0)
+    clock, dispersion, good, bad, counts, many = common(default, s, p, 3)
+    assert (clock, counts, many) == (2.0, 2.0, 10.0)
     assert dispersion == min((DOUBT + 0.5) / (DOUBT + 0.25), 1.0) == 1.0
     spread, variance = 2.0 * 0.25**2, 3.0 / 16.0
     between = spread - variance / 2.0
@@ -201,7 +208,7 @@ def test_common_numbers_beside_the_second_implementation(
     x = np.clip(random.random(shape[1]) + noise * random.normal(size=shape), 0.0, 1.0)
     x = np.where(random.random(shape) < missing, np.nan, x)
     s, p = with_history(default, x)
-    _, dispersion, good, bad, _ = map(float, common(default, s, p, shape[0] + 1))
+    _, dispersion, good, bad, *_ = map(float, common(default, s, p, shape[0] + 1))
     assert 0.0 < dispersion <= 1.0
     assert min(good, bad) >= 0.0
     assert 0.0 < good + bad <= LEVEL * (1.0 + 1e-12)
@@ -382,5 +389,5 @@ def test_it_compiles() -> None:
 
 def test_no_wrong_constants() -> None:
     """They are those of the second implementation."""
-    names = ("OWN", "LEVEL", "DOUBT", "SURE", "UNSURE", "FADED", "TIE", "LEAST", "MOST")
+    names = ("OWN", "LEVEL", "DOUBT", "SURE", "UNSURE", "ENOUGH", "NEGLECTED", "FEWER", "FADED", "TIE", "LEAST", "MOST")
     assert all(getattr(pooled_cts, name) == getattr(pooled_beliefs, name) for name in names)

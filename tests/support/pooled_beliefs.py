@@ -7,6 +7,7 @@ Numbers = NDArray[np.float64]
 
 # As the docstring has them, and here once more: a change there must be one here.
 OWN, LEVEL, DOUBT, SURE, UNSURE, FADED, TIE, LEAST, MOST = 4.0, 10.0, 1e-3, 0.1, 1.0, 0.01, 1e-12, 1e-12, 1e12
+ENOUGH, NEGLECTED, FEWER = 6.0, 5.0, 30.0
 
 
 def moments(weights: Numbers, x: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -32,8 +33,12 @@ def beliefs(count: Numbers, mean: Numbers, squares: Numbers) -> tuple[Numbers, N
     bad = (worth * (1.0 - level))[..., None] + count * (1.0 - mean)
     rate = good / (good + bad)
     expected = OWN * np.maximum(rate * (1.0 - rate), LEAST)
-    dispersion = np.minimum((common[..., None] * expected + squares) / (expected + coins), 1.0)
+    dispersion = (common[..., None] * expected + squares) / (expected + coins)
     share = np.where(count.sum(-1) > FADED, count.sum(-1) / some, 1.0)[..., None] / np.where(seen(count), count, 1.0)
+    alone = squares / np.where(coins > 0.0, coins, 1.0)
+    dispersion = np.where(share > FEWER, np.maximum(alone, dispersion), dispersion)
+    neglected = (count < ENOUGH) & (share * np.where(seen(count), count, 1.0) > NEGLECTED * items[..., None] * count**3)
+    dispersion[(mean <= 0.0) | (mean >= 1.0) | neglected | (dispersion > 1.0)] = 1.0
     spread_drawn = dispersion * np.clip(np.log(np.maximum(share, 1e-300)), SURE, UNSURE)
     coins_worth = np.minimum(1.0 / np.maximum(spread_drawn, LEAST), MOST / (good + bad))
     return np.maximum(coins_worth * good, 1.0), np.maximum(coins_worth * bad, 1.0)

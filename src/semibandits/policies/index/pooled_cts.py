@@ -18,6 +18,9 @@ DOUBT = 1e-3
 """How long weights are taken for coins: until so much variance would have been seen of coins."""
 SURE, UNSURE = 0.1, 1.0
 """What is drawn of the variance, at least and at most."""
+ENOUGH, NEGLECTED, FEWER = 6.0, 5.0, 30.0
+"""Of the spread of an item seen n times, n less than the first, nothing is taken for granted once others were seen more
+than the second times n³ on average, for each item known; where it was seen so many times less its own spread counts."""
 FADED = 0.01
 """An item of which less than so much of an observation is left counts as never seen."""
 TIE = 1e-12
@@ -45,6 +48,10 @@ class PooledCTS(IndexPolicy):
     v(e) = log(T̄ / T(e)), within [0.1, 1], T̄ the mean of T over the items: what was seen more than others is drawn
     with less variance, as MOSS has no bonus for it (Audibert and Bubeck 2009; for Thompson sampling Jin et al. 2021).
     What is neglected comes to have the whole variance.
+
+    An item that varies more than the others must recover from a bad start. So φ(e) is the item's own, if that is larger,
+    where it was seen 30 times less than others; and it is 1 if e was seen but n < 6 times while T̄ > 5 n³ for each item
+    known (the more items are alike, the less is to be expected of one more), or only ever at a bound: it may be a coin.
 
     A weight is remembered for `window` rounds only, where that is not 0; with a `discount` below 1 it counts so many
     times less with every round that passes. An item that was forgotten is tried again.
@@ -119,7 +126,14 @@ class PooledCTS(IndexPolicy):
         variance = dispersion * level * (1.0 - level)
         between = (squares - means * level) / where(known > 2.0, known - 1.0, 1.0) - variance * (once / some)
         worth = where(LEVEL * between > variance, variance / where(between > 0.0, between, 1.0), LEVEL)
-        return (c[0], dispersion, worth * level, worth * (1.0 - level), where(counts > FADED, counts / some, 1.0))
+        return (
+            c[0],
+            dispersion,
+            worth * level,
+            worth * (1.0 - level),
+            where(counts > FADED, counts / some, 1.0),
+            NEGLECTED * known,
+        )
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
@@ -156,8 +170,13 @@ def shapes(s: Stats, c: Clock, p: Params) -> Stats:
     coin = (good / both) * (bad / both)
     coin = OWN * where(coin > LEAST, coin, LEAST)
     dispersion = (c[1] * coin + varied) / (coin + of_coins)
-    dispersion = where(dispersion < 1.0, dispersion, 1.0)
-    drawn = ln(c[4] / where(seen, count, 1.0))
+    more = c[4] / where(seen, count, 1.0)
+    own = varied / where(of_coins > 0.0, of_coins, 1.0)
+    dispersion = where((more > FEWER) & (own > dispersion), own, dispersion)
+    neglected = (count < ENOUGH) & (c[4] > c[5] * (count * count * count))
+    unknown = (mean <= 0.0) | (mean >= 1.0) | neglected
+    dispersion = where(unknown | (dispersion > 1.0), 1.0, dispersion)
+    drawn = ln(more)
     spread = dispersion * where(drawn > SURE, where(drawn < UNSURE, drawn, UNSURE), SURE)
     least = where(both > MOST * LEAST, both / MOST, LEAST)
     per = 1.0 / where(spread > least, spread, least)
