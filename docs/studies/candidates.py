@@ -279,7 +279,7 @@ CANDIDATES = (
     Candidate(
         NonParametricTS(),
         "Riou and Honda 2020",
-        "the same with one observation at the upper bound",
+        "Dirichlet(1, ..., 1) weights on the item's observations and one at the upper bound",
         "safe, but that observation is as far away as the bound is loose; keeps all observations",
     ),
     Candidate(
@@ -290,14 +290,14 @@ CANDIDATES = (
     ),
     Candidate(
         StudentCTS(squares=0.01),
-        "the same",
-        "a prior variance a hundred times larger",
-        "better on rare clicks, worse on loose bounds",
+        "Normal-Gamma; Honda and Takemura 2014",
+        "Student draws, with a larger prior variance",
+        "better on rare clicks than with less, worse on loose bounds",
     ),
     Candidate(
         StudentCTS(squares=0.25),
-        "the same",
-        "the prior variance of a coin",
+        "Normal-Gamma; Honda and Takemura 2014",
+        "Student draws, with the prior variance of a coin",
         "the best on rare clicks in the end; no prior is right for clicks and for minutes",
     ),
     Candidate(
