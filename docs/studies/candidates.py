@@ -280,7 +280,7 @@ CANDIDATES = (
         NonParametricTS(),
         "Riou and Honda 2020",
         "Dirichlet(1, ..., 1) weights on the item's observations and one at the upper bound",
-        "safe, but that observation is as far away as the bound is loose; keeps all observations",
+        "that observation is as far away as the bound is loose, and so are the draws; keeps all observations",
     ),
     Candidate(
         StudentCTS(squares=1e-4),
@@ -298,7 +298,7 @@ CANDIDATES = (
         StudentCTS(squares=0.25),
         "Normal-Gamma; Honda and Takemura 2014",
         "Student draws, with the prior variance of a coin",
-        "the best on rare clicks in the end; no prior is right for clicks and for minutes",
+        "the best on rare clicks in the end; none of the three is right for clicks and for minutes",
     ),
     Candidate(
         MatchedBetaCTS(),
