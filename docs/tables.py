@@ -1,9 +1,10 @@
 """Writes the tables of policies into choosing.md and policies.md, from what the policies say of themselves, and those
-of suite.md from data/suite.csv.
+of suite.md from data/suite.csv and data/candidates.csv.
 
     python docs/tables.py
 
-A table stands between two comments. What was measured stays as it is in choosing.md; of a new policy it is blank.
+Tables stand between two comments, in suite.md in two such places. What was measured stays as it is in choosing.md; of a
+new policy it is blank.
 """
 
 import inspect
@@ -11,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from studies import suite
+from studies import candidates, suite
 
 from semibandits.policies.catalogue import CATALOGUE
 from semibandits.types import IndexPolicy
@@ -64,16 +65,25 @@ def of_suite(old: str) -> str:
     return suite.markdown()
 
 
-PAGES: dict[str, Callable[[str], str]] = {"choosing.md": choosing, "policies.md": policies, "suite.md": of_suite}
+def of_candidates(old: str) -> str:
+    return table(*candidates.lines())
+
+
+PAGES: dict[str, tuple[Callable[[str], str], ...]] = {
+    "choosing.md": (choosing,),
+    "policies.md": (policies,),
+    "suite.md": (of_suite, of_candidates),
+}
+"""What is written into the places of a page, in their order."""
 
 
 def page(name: str) -> str:
     """The page as it should be."""
     text = (FOLDER / name).read_text(encoding="utf-8")
-    between = re.compile(f"{re.escape(BEGIN)}(.*){re.escape(END)}", re.DOTALL)
-    written, count = between.subn(lambda old: BEGIN + PAGES[name](old[1]) + END, text)
-    assert count == 1, f"{name} has no place for a table"
-    return written
+    between = re.compile(f"{re.escape(BEGIN)}(.*?){re.escape(END)}", re.DOTALL)
+    places, makers = len(between.findall(text)), iter(PAGES[name])
+    assert places == len(PAGES[name]), f"{name} has {places} places for tables, not {len(PAGES[name])}"
+    return between.sub(lambda old: BEGIN + next(makers)(old[1]) + END, text)
 
 
 if __name__ == "__main__":
