@@ -75,6 +75,33 @@ def test_it_is_as_good_as_cts_with_coins() -> None:
         assert ours.mean() < 1.1 * theirs.mean() + 4.0 * error
 
 
+MIXED = {
+    "quiet and noisy": ([0.38] * 4 + [0.0], [0.42] * 4 + [1.0]),
+    "one quiet, many noisy": ([0.38, *[0.0] * 4, 0.1], [0.42, *[0.7] * 4, 0.9]),
+    "two roads": ([0.49, 0.1], [0.51, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_an_item_that_varies_more_than_others_recovers_from_a_bad_start(name: str) -> None:
+    """As well as CTS does, which takes all for coins; a policy that does not recover loses half of what can be lost."""
+    low, high = MIXED[name]
+    problem = Problem(sets.TopK(len(low), 1), environments.Uniform(low, high, bounds=(0.0, 1.0)))
+    ours, theirs = (regrets(problem, one, horizon=20_000, runs=256) for one in (default, policies.CTS()))
+    error = math.hypot(*(one.std(ddof=1) / math.sqrt(one.size) for one in (ours, theirs)))
+    assert ours.mean() < 1.2 * theirs.mean() + 3.0 * error
+    assert (ours > 0.5 * problem.min_gap * 20_000).mean() < 0.03
+
+
+def test_what_was_only_seen_at_a_bound_may_be_a_coin() -> None:
+    """Four offers that bring 2 % of the scale, nearly, and one that brings all of it, once in twenty times."""
+    generator = np.random.default_rng(3)
+    rows = np.column_stack([generator.uniform(0.018, 0.022, (5000, 4)), generator.random(5000) < 0.05])
+    problem = Problem(sets.TopK(5, 1), environments.Table(rows))
+    ours, theirs = (regrets(problem, one, horizon=3000, runs=64) for one in (default, policies.CTS()))
+    assert ours.mean() < theirs.mean()
+
+
 def test_little_noise_and_loose_bounds() -> None:
     """Minutes between 2 and 12, noise of 1, bounds (0, 30): at most a third of what CTS loses."""
     level = np.random.default_rng(5).uniform(2.0, 12.0, 24)

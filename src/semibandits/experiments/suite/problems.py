@@ -284,6 +284,23 @@ def heavy_slate(generator: np.random.Generator) -> Problem:
     return Problem(sets.TopK(30, 4), environments.Table(np.minimum(buys * amounts, 300.0).round(2), (0.0, 300.0)))
 
 
+@case("unequal noise")
+def mixed_slate(generator: np.random.Generator) -> Problem:
+    """3 of 12 funds: eight pay nearly the same every time, four anything between nothing and twice their mean."""
+    centres = np.concatenate([_between(generator, 0.3, 0.45, 8), _between(generator, 0.3, 0.5, 4)])
+    reach = np.where(np.arange(12) < 8, 0.02, centres)
+    return Problem(sets.TopK(12, 3), environments.Uniform(centres - reach, centres + reach, bounds=(0.0, 1.0)))
+
+
+@case("unequal noise")
+def mixed_partition(generator: np.random.Generator) -> Problem:
+    """A train, a bus and a car for each of 6 trips, 20 to 60 minutes: to the minute, to five, and to twenty."""
+    minutes = _between(generator, 20.0, 60.0, 18)
+    reach = np.tile([1.0, 5.0, 20.0], 6)
+    world = environments.Uniform(minutes - reach, minutes + reach, bounds=(0.0, 120.0))
+    return Problem(sets.PartitionMatroid(_places(6, 3), 1), world, "min")
+
+
 @case("near ties")
 def ties_slate(generator: np.random.Generator) -> Problem:
     """4 of 20, coins; the best are better by 0.01."""

@@ -49,9 +49,10 @@ class PooledCTS(IndexPolicy):
     with less variance, as MOSS has no bonus for it (Audibert and Bubeck 2009; for Thompson sampling Jin et al. 2021).
     What is neglected comes to have the whole variance.
 
-    An item that varies more than the others must recover from a bad start. So φ(e) is the item's own, if that is larger,
-    where it was seen 30 times less than others; and it is 1 if e was seen but n < 6 times while T̄ > 5 n³ for each item
-    known (the more items are alike, the less is to be expected of one more), or only ever at a bound: it may be a coin.
+    An item that varies more than the others must recover from a bad start. So φ(e) is the item's own, if that is
+    larger, where it was seen 30 times less than others; and it is 1 if e was seen but n < 6 times while T̄ > 5 n³ for
+    each item known (the more items are alike, the less is to be expected of one more), or only ever at a bound: it may
+    be a coin.
 
     A weight is remembered for `window` rounds only, where that is not 0; with a `discount` below 1 it counts so many
     times less with every round that passes. An item that was forgotten is tried again.
