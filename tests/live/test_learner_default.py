@@ -162,3 +162,12 @@ def test_an_unseen_item_is_tried_however_loose_the_bounds_are() -> None:
         decision = learner.ask()
         learner.tell(decision.id, [5.0])
     assert learner.counts.tolist() == [1] * 8
+
+
+def test_what_was_learned_without_a_window_is_not_put_into_one(tmp_path: Path) -> None:
+    learner = Learner(sets.TopK(4, 2), seed=1)
+    learner.tell(learner.ask().id, [0.5, 0.25])
+    learner.save(tmp_path / "state.json")
+    with pytest.raises(errors.BadState, match="learned without a window cannot be put into one"):
+        Learner.load(tmp_path / "state.json", sets.TopK(4, 2), policies.PooledCTS(window=9))
+    assert Learner.load(tmp_path / "state.json", sets.TopK(4, 2), policies.PooledCTS(discount=0.9)).round == 1

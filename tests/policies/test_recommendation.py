@@ -180,6 +180,16 @@ def test_drift_is_measured_by_the_horizon() -> None:
     assert policies.recommend(problem).reasons[0].startswith("the means drift (4 changes in 8,000 rounds)")
 
 
+def test_few_looks_at_coins() -> None:
+    """50 looks at an item, on average, are few."""
+    problem = Problem(sets.TopK(20, 4), coins(np.linspace(0.1, 0.9, 20)))
+    assert policies.recommend(problem, horizon=250).policy == policies.CMOSS()
+    assert policies.recommend(problem, horizon=251).policy == policies.PooledCTS()
+    assert policies.recommend(problem).policy == policies.PooledCTS()
+    even = Problem(sets.TopK(20, 4), environments.Uniform(np.zeros(20), np.linspace(0.1, 0.9, 20), bounds=(0.0, 1.0)))
+    assert policies.recommend(even, horizon=250).policy == policies.PooledCTS()
+
+
 def test_what_does_not_change_in_time_is_at_rest() -> None:
     world = environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 500])
     assert policies.recommend(Problem(sets.TopK(2, 1), world), horizon=499).policy == policies.PooledCTS()

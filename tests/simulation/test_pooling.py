@@ -207,3 +207,12 @@ def test_what_does_not_compile_is_played_by_the_plain_loop() -> None:
 def test_the_check_finds_wrong_pooling(functions: Any, says: str) -> None:
     with pytest.raises(errors.ConformanceError, match=says):
         check_policy(changed(**functions))
+
+
+@pytest.mark.parametrize("missing", ["share", "pooled"])
+def test_half_of_pooling_is_refused(missing: str) -> None:
+    half = type("Half", (policies.PooledCTS,), {missing: getattr(IndexPolicy, missing)})
+    with pytest.raises(errors.Unsupported, match=r"needs both share\(\) and pooled\(\), or neither"):
+        Learner(SMALL.feasible, half())
+    with pytest.raises(errors.ConformanceError, match="share and pooled need each other"):
+        check_policy(half())

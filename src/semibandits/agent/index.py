@@ -24,6 +24,8 @@ class IndexAgent(Agent):
     def __init__(self, policy: IndexPolicy, setting: Setting) -> None:
         super().__init__(policy, setting)
         forgets = type(policy).forget is not IndexPolicy.forget
+        if (type(policy).share is None) != (type(policy).pooled is IndexPolicy.pooled):
+            raise Unsupported(f"{policy!r} needs both share() and pooled(), or neither")
         if self.init == "paper" and not forgets:
             raise Unsupported(f"{policy!r} has init='paper', which overwrites observations, but no forget()")
         if policy.window and not (forgets and self.init == "optimistic"):
@@ -146,6 +148,8 @@ class IndexAgent(Agent):
         sums = np.bincount(items, np.concatenate([x for _, x in parts] or [np.empty(0)]), self.feasible.n_items)
         rounding = 1e-6 + 1e-9 * self.policy.window  # of sums that went up and down for very long
         same = np.array_equal(counts, self.stats[0]) and np.allclose(sums, self.stats[1], rtol=0.0, atol=rounding)
+        if self.policy.window and not observed and self.stats[0].any():
+            raise BadArgument("what was learned without a window cannot be put into one: no round is kept with it")
         if self.policy.window and not same:
             raise BadArgument("the observations of the window and the statistics contradict each other")
         for old in sorted(round for round in self.recent if round <= latest - self.policy.window):

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 from semibandits._util.checks import check_bounds, check_choice, check_rounds
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.index.bg_cts import BGCTS
+from semibandits.policies.index.cmoss import CMOSS
 from semibandits.policies.index.combucb1 import CombUCB1
 from semibandits.policies.index.cts import CTS
 from semibandits.policies.index.discounted import Discounted
+from semibandits.policies.index.epsilon_greedy import EpsilonGreedy
 from semibandits.policies.index.kl_ucb import KLUCB
 from semibandits.policies.index.pooled_cts import PooledCTS
 from semibandits.policies.index.sliding_window import SlidingWindow
@@ -77,9 +79,9 @@ def recommend(
 ) -> Recommendation:
     """The policy to begin with, from what a `Problem` says about itself: its oracle, its weights, their dependence.
 
-    Of a feasible set alone no more is known, and the answer is `default`. `horizon` matters where the means drift: what
-    to forget depends on how often they change; without it, they are taken to be as long again at rest as until the last
-    change. `feedback="bandit"`: only the sum of the chosen weights is seen.
+    Of a feasible set alone no more is known, and the answer is `default`. `horizon` matters where it is short, and
+    where the means drift: what to forget depends on how often they change; without it, they are taken to be as long
+    again at rest as until the last change. `feedback="bandit"`: only the sum of the chosen weights is seen.
 
     It answers at once: no solutions are listed, and a solver of your own is called ten times at most. Policies that
     look at every solution are offered where there are known to be few.
@@ -230,6 +232,16 @@ def _for_approximations(situation: Situation) -> Recommendation:
     )
 
 
+def _for_few_looks(situation: Situation) -> Recommendation:
+    """Coins, rounds that are known and few: what the suite has such problems of goes to CMOSS."""
+    n, most = situation.rounds, situation.feasible.n_items
+    return Recommendation(
+        CMOSS(),
+        (f"{n:,} rounds, known in advance, are few for {most:,} coins: less exploration than usual pays",),
+        ((DEFAULT, "if there may be more rounds"), (EpsilonGreedy(epsilon=0.0), "if there may be fewer"), PROVEN),
+    )
+
+
 def _for_one_law(situation: Situation) -> Recommendation:
     """The default, which wins or is close to whoever does on nearly all problems of the suite."""
     feasible, alike = situation.feasible, situation.independent or situation.feasible.matroid
@@ -257,6 +269,7 @@ RULES = (
     Rule(lambda s: s.changes > 0 and s.same_best, _for_jumping_levels),
     Rule(lambda s: s.changes > 0, _for_drift),
     Rule(lambda s: bool(_approximation(s.feasible)), _for_approximations),
+    Rule(lambda s: s.few_looks and s.coins, _for_few_looks),
     Rule(lambda s: True, _for_one_law),
 )
 """For problems; the first question that is answered by yes decides."""

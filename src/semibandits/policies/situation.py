@@ -1,7 +1,10 @@
 """What can be told of a problem at once: nothing is listed, and an oracle is asked a few times at most."""
 
+import math
+
 import numpy as np
 
+from semibandits import rng
 from semibandits._util.forks import cached_property
 from semibandits.oracle import count_solutions, solve
 from semibandits.policies.solution.escb import dynamic_program
@@ -25,6 +28,11 @@ CALLS = 10
 """The same, at most where the oracle is a user's, and at least if there are more."""
 WORK = 20_000
 """Items weighed for this, all in all."""
+
+LOOKS = 50
+"""At an item: with fewer there is little to be gained by exploring."""
+DRAWN = 5
+"""Rounds drawn to see whether weights are coins."""
 
 
 class Situation:
@@ -57,6 +65,20 @@ class Situation:
     @property
     def independent(self) -> bool:
         return self.at_rest.independent
+
+    @property
+    def few_looks(self) -> bool:
+        """Whether the rounds are known, and so few that items are seen 50 times at most, on average."""
+        seen = (self.horizon or math.inf) * self.feasible.max_size
+        return seen <= LOOKS * self.feasible.n_items
+
+    @cached_property
+    def coins(self) -> bool:
+        """Whether weights are all or nothing, as far as some rounds show."""
+        lo, hi = self.at_rest.bounds
+        rounds = range(1, min(DRAWN, self.world.last_round or DRAWN) + 1)
+        drawn = np.array([self.at_rest.weights(round, rng.key(0, 0, round, rng.WORLD)) for round in rounds])
+        return bool(((drawn == lo) | (drawn == hi)).all())
 
     @property
     def same_best(self) -> bool:

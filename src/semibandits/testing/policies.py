@@ -50,6 +50,7 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
     if policy.window:
         demand(forgets and policy.init == "optimistic", "a window needs forget() and init='optimistic'")
     pools = type(policy).share is not None
+    demand(pools == (type(policy).pooled is not IndexPolicy.pooled), "share and pooled need each other")
     for name in (
         "clock",
         "observe",

@@ -34,9 +34,11 @@ class SuiteFolder(ResultFolder):
         self.names = known_names(found.get(self.list_key))
         return True
 
-    def write(self, table: Table) -> None:
-        """The tables as CSV."""
-        texts = {"data/ratios.csv": table.to_csv(), "data/scores.csv": csv_text(Score._fields, table.scores())}
+    def write(self, table: Table, instance: int) -> None:
+        """The tables as CSV; those of another instance have its number in their names."""
+        which = "" if instance == 1 else f"-{instance}"
+        scores = csv_text(Score._fields, table.scores())
+        texts = {f"data/ratios{which}.csv": table.to_csv(), f"data/scores{which}.csv": scores}
         self.add(texts)
         for name, text in texts.items():
             write_file(self.path / name, text.encode())

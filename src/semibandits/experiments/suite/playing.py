@@ -93,8 +93,12 @@ def play(
     number = check_count("instance", instance, BadArgument)
     cases = [case.other(number) for case in chosen_cases(problems)]
     players = chosen_players(policies)
-    rounds = HORIZONS if horizons is None else tuple(sorted({check_count("a horizon", one) for one in horizons}))
-    asked = None if runs is None else check_count("runs", runs)
+    rounds = (
+        HORIZONS
+        if horizons is None
+        else tuple(sorted({check_count("a horizon", one, BadArgument) for one in horizons}))
+    )
+    asked = None if runs is None else check_count("runs", runs, BadArgument)
     folder = None if out is None else prepare(out)
     games = {case: _games(case, players, rounds, asked) for case in cases}
     total = sum(game.rounds for some in games.values() for game in some)
@@ -112,7 +116,7 @@ def play(
                 table += cell_rows(case.name, horizon, in_order, apart={TOLD})
     played = Table(table)
     if folder is not None:
-        folder.write(played)
+        folder.write(played, number)
     return played
 
 

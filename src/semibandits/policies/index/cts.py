@@ -25,7 +25,7 @@ class CTS(IndexPolicy):
 
     needs = "an exact oracle; independent items, or a matroid"
     guarantee = "O(L log n / Δ) (Wang and Chen 2018), and other terms, exponential in K unless it is a matroid"
-    use = "coins: the smallest regret on most problems; large solutions that share few items can trap it"
+    use = "coins, to have its authors' proof; large solutions that share few items can trap it"
     formula = "a draw from Beta(1 + successes, 1 + failures); a weight x in (0, 1) is a success with probability x"
 
     # (count, sum, successes, and the widths of both parameters)
