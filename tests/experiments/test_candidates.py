@@ -139,18 +139,32 @@ def test_the_default_without_its_parts() -> None:
     items = (counts, counts * generator.uniform(0.2, 0.8, 30), 0.01 * counts, np.zeros(30))
     p = policies.PooledCTS().params(Game(30, 3))
     totals = tuple(float(np.sum(one)) for one in policies.PooledCTS.share(items, 10, p))
-    now, dispersion, good, bad, typical = policies.PooledCTS.pooled(totals, (9.0,), p)
+    clock = policies.PooledCTS.pooled(totals, (9.0,), p)
+    now, dispersion, good, bad, typical, neglected = clock
     assert typical == pytest.approx(15.5)
     assert 0.0 < dispersion < 1.0
     assert min(good, bad) > 0.0
-    assert study.WithoutPooledSpread.pooled(totals, (9.0,), p) == (now, 1.0, good, bad, typical)
-    assert study.WithoutLevel.pooled(totals, (9.0,), p) == (now, dispersion, 0.0, 0.0, typical)
-    clock = study.WithWholeVariance.pooled(totals, (9.0,), p)
-    _, often, _ = shapes(items, (now, dispersion, good, bad, typical), p)
-    _, whole, _ = shapes(items, clock, p)
-    assert clock[:4] == (now, dispersion, good, bad)
+    assert study.WithoutPooledSpread.pooled(totals, (9.0,), p) == (now, 1.0, good, bad, typical, neglected)
+    assert study.WithoutLevel.pooled(totals, (9.0,), p) == (now, dispersion, 0.0, 0.0, typical, neglected)
+    assert study.WithWholeVariance.pooled(totals, (9.0,), p) == clock
+    _, often, _ = shapes(items, clock, p)
+    _, whole, _ = study.whole(items, clock, p)
+    v = np.clip(np.log(15.5 / counts), 0.1, 1.0)
+    assert often == pytest.approx(whole / v)
     assert whole[0] == often[0]
     assert often[-1] == pytest.approx(10.0 * whole[-1])
+
+
+def test_the_whole_variance_changes_neither_the_spread_nor_the_prior() -> None:
+    """Of items seen as often as all others are, of which one was seen at a bound only, and one never."""
+    items = tuple(np.array(one) for one in ((20.0, 20.0, 0.0), (8.0, 20.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    p, clock = policies.PooledCTS().params(Game(3, 1)), (9.0, 0.1, 1.0, 2.0, 20.0, 10.0)
+    coin = (9.0 / 23.0) * (14.0 / 23.0)
+    dispersion = (0.1 * 4.0 * coin + 0.5) / (4.0 * coin + 19.0 * 0.4 * 0.6)
+    seen, a, b = study.whole(items, clock, p)
+    assert seen.tolist() == [True, True, False]
+    assert a[:2] == pytest.approx([9.0 / dispersion, 21.0])
+    assert b[:2] == pytest.approx([14.0 / dispersion, 2.0])
 
 
 @pytest.mark.parametrize("policy", OWN.values(), ids=lambda policy: type(policy).__name__)
@@ -177,10 +191,24 @@ def test_the_table_is_whole() -> None:
     assert sorted(row[0].strip("*") for row in study.lines()[1]) == sorted(NAMES)
 
 
-def test_the_default_is_the_best_of_the_candidates() -> None:
-    """By its worst ratio, at the median, and beside what it is without any of its parts."""
-    scores = TABLE.scores()
-    assert scores[0].policy == min(scores, key=lambda one: one.median).policy == "PooledCTS"
+def test_the_default_is_the_best_of_the_candidates_at_the_median() -> None:
+    """Beside what it is without any of its parts, too."""
+    medians = sorted(TABLE.scores(), key=lambda one: one.median)
+    assert medians[0].policy == "PooledCTS"
+    assert medians[0].median < medians[1].median
+
+
+def test_the_default_is_level_with_the_best_by_the_worst_ratio() -> None:
+    """That is itself without v, first by less than the error; all that is not of its kind is worse by far more."""
+    first, default, *later = TABLE.scores()
+    assert (first.policy, default.policy) == ("WithWholeVariance()", "PooledCTS")
+    assert first.worst_at == default.worst_at == "quiet-slate, 5,000"
+    ours, other = (TABLE.row("quiet-slate", 5_000, one.policy) for one in (default, first))
+    assert ours is not None
+    assert other is not None
+    assert ours.regret - other.regret < np.hypot(ours.error, other.error)
+    others = [one for one in later if not one.policy.startswith("Without")]
+    assert all(one.worst - default.worst > 3.0 * np.hypot(one.worst_error, default.worst_error) for one in others)
 
 
 def assert_played_today(problem: str, players: list[study.Player], horizons: list[int]) -> None:
