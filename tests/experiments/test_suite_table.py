@@ -89,7 +89,7 @@ def test_other_numbers_are_what_is_played_today() -> None:
 
 
 def test_what_is_recommended_wins() -> None:
-    """On every problem and horizon it loses at most 1.3 times as much as the best, up to the error, or that is greedy."""
+    """Everywhere it loses at most 1.3 times as much as the best, up to the error, or that is greedy."""
     for problem, horizon in TABLE.cells:
         case = suite.CASES[problem]
         advised = TABLE.row(problem, horizon, suite.label(policies.recommend(case.problem, horizon).policy))
