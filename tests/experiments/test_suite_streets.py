@@ -21,7 +21,7 @@ def test_the_default_loses_at_most_2000_minutes(name: str) -> None:
     assert isinstance(town.feasible, sets.Paths)
     assert (town.n_items, town.bounds, town.sense) == (224, (0.0, 30.0), "min")
     assert 2.0 <= town.means.min() < town.means.max() <= 12.0
-    lost = played(name, policies.default(town.feasible, bounds=town.bounds).policy, 8)
+    lost = played(name, policies.default(town.feasible, bounds=town.bounds).policy, 32)
     assert lost.mean() + 3.0 * lost.std(ddof=1) / np.sqrt(lost.size) < 2000.0
 
 
