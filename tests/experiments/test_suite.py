@@ -24,7 +24,8 @@ from semibandits.testing import check_environment
 DOCS = Path(__file__).parent.parent.parent / "docs"
 TRAITS = {
     *("rare clicks", "even clicks", "low noise", "high noise", "loose bounds", "tight bounds", "heavy tails"),
-    *("a street grid", "solutions of several sizes", "near ties", "thousands of items", "correlated items"),
+    *("a street grid", "solutions of several sizes", "unequal noise", "near ties"),
+    *("thousands of items", "correlated items"),
 }
 
 
