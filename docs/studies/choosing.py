@@ -54,6 +54,7 @@ def contenders(problem: Problem) -> list[IndexPolicy]:
         policies.BGCTS(),
         policies.GaussianCTS(),
         policies.CTS(),
+        policies.PooledCTS(),
         policies.CLSG(),
         policies.EpsilonGreedy(),
         policies.ExploreThenCommit(),

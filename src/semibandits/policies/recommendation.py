@@ -256,7 +256,7 @@ def _for_one_law(situation: Situation) -> Recommendation:
     return advice._replace(others=tuple(others))
 
 
-class Rule(NamedTuple):
+class AdviceRule(NamedTuple):
     """A question, and what is advised where the answer is yes."""
 
     question: Callable[[Situation], bool]
@@ -264,12 +264,12 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule(lambda s: s.feedback == "bandit", _for_sums),
-    Rule(lambda s: s.world.hindsight, _against_an_adversary),
-    Rule(lambda s: s.changes > 0 and s.same_best, _for_jumping_levels),
-    Rule(lambda s: s.changes > 0, _for_drift),
-    Rule(lambda s: bool(_approximation(s.feasible)), _for_approximations),
-    Rule(lambda s: s.few_looks and s.coins, _for_few_looks),
-    Rule(lambda s: True, _for_one_law),
+    AdviceRule(lambda s: s.feedback == "bandit", _for_sums),
+    AdviceRule(lambda s: s.world.hindsight, _against_an_adversary),
+    AdviceRule(lambda s: s.changes > 0 and s.same_best, _for_jumping_levels),
+    AdviceRule(lambda s: s.changes > 0, _for_drift),
+    AdviceRule(lambda s: bool(_approximation(s.feasible)), _for_approximations),
+    AdviceRule(lambda s: s.few_looks and s.coins, _for_few_looks),
+    AdviceRule(lambda s: True, _for_one_law),
 )
 """For problems; the first question that is answered by yes decides."""

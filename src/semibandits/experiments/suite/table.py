@@ -1,7 +1,6 @@
 """The table of the suite: regret of every policy divided by that of the best one, on every problem and horizon."""
 
 import csv
-import functools
 import io
 import math
 import statistics
@@ -10,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from semibandits._util.forks import cached_property
 from semibandits.errors import BadArgument
 from semibandits.types import Weights
 
@@ -85,7 +85,7 @@ class Table:
         """None where it has not played."""
         return self._by_cell.get((problem, horizon, policy))
 
-    @functools.cached_property
+    @cached_property
     def _by_cell(self) -> dict[tuple[str, int, str], Row]:
         return {(row.problem, row.horizon, row.policy): row for row in self.rows}
 
