@@ -54,7 +54,6 @@ def contenders(problem: Problem) -> list[IndexPolicy]:
         policies.BGCTS(),
         policies.GaussianCTS(),
         policies.CTS(),
-        policies.PooledCTS(),
         policies.CLSG(),
         policies.EpsilonGreedy(),
         policies.ExploreThenCommit(),
