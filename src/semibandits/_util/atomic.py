@@ -30,14 +30,21 @@ class Changes:
         self._acquire, self._release = lock.acquire, lock.release
         self._made = [0]
 
-    def make(self, read: Callable[..., tuple[Any, ...]], work: Callable[..., tuple[T, list[Step]]], *given: Any) -> T:
+    def make(
+        self,
+        read: Callable[..., tuple[Any, ...]] | None,
+        work: Callable[..., tuple[T, list[Step]]],
+        given: tuple[Any, ...],
+    ) -> T:
         """Reads what is given, `read(*given)`, and takes the steps that `work` of that returns beside its result.
+
+        Without `read`, `work` is given it as it is.
 
         These are worked out again if a signal handler, or a solver of the user's own, has made a change meanwhile.
         """
         _ = [*iter(self._acquire, True)]  # calls it once, and nobody looks for signals before `try`
         try:
-            known = read(*given)
+            known = given if read is None else read(*given)
             made = self._made
             while True:
                 before = made[0]

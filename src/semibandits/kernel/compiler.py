@@ -26,6 +26,7 @@ from semibandits._util.forks import ForkLock
 from semibandits._util.identity_cache import RecentCache
 from semibandits._util.ownership import is_users_class, root
 from semibandits.kernel import internals, maths
+from semibandits.kernel.content import is_data, is_numbers_function, is_plain_data, wholly_seen
 
 PACKAGE = f"{Path(__file__).parent.parent}{os.sep}"
 SPECIAL_FUNCTIONS = (maths.betaincinv, maths.ndtri_exp, maths.xlogy)
@@ -134,8 +135,8 @@ class _Compiler:
         self._lanes = lanes and internals.pipeline(True, True) is not None
         self._made_of: dict[tuple[FunctionType, bool], list[object]] = {}
         self._done: dict[tuple[FunctionType, bool], Any] = {}
-        self.ours = True
-        """Whether all functions belong to this package."""
+        self.ours = self.known = True
+        """Whether all functions belong to this package; whether the token says all that they are made of."""
         self.token = digest(self._examined(function))
 
     def result(self, function: Any) -> Any:
@@ -145,8 +146,8 @@ class _Compiler:
             result = _ALIVE.get(self.token)
             if result is None:
                 result = _ALIVE[self.token] = self._compile(function)
-                if self.ours and self.token not in _MADE:
-                    internals.keep_on_disk(result, self.token)
+                if self.known and self.token not in _MADE:
+                    internals.keep_on_disk(result, self.token, self.ours)
                     _MADE.add(self.token)
             _KEPT[self.token] = result
         return result
@@ -161,6 +162,7 @@ class _Compiler:
             return self._made_of[which]
         self._made_of[which] = ["calls itself"]
         self.ours &= is_ours(function)
+        self.known &= is_ours(function) or wholly_seen(function)
         made_of: list[object] = [self._lanes, _kernel(), checked, function in self._strict, _has_lane_loops(function)]
         made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
@@ -178,10 +180,13 @@ class _Compiler:
         if is_primitive(value) or isinstance(value, ModuleType) or _is_known_class(value):
             return "known", value.__name__, getattr(value, "_fields", ())
         if is_data(value):
+            self.known &= is_plain_data(value)
             return "data", value
+        if is_numbers_function(value):
+            return "known", value.__module__ if hasattr(value, "__module__") else "numpy", value.__name__
         if isinstance(value, list | dict | set | bytearray) or is_users_class(type(value)):
             raise TypeError(f"{name} is a {type(value).__name__}, which may change and cannot be compiled")
-        self.ours = False  # known to numba, perhaps, but not to us
+        self.ours = self.known = False  # known to numba, perhaps, but not to us
         return "object", id(value)
 
     def _compile(self, function: FunctionType, checked: bool = False) -> Any:
@@ -265,15 +270,6 @@ def is_primitive(value: Any) -> bool:
         return False
 
 
-def is_data(value: Any) -> bool:
-    """Numbers, words and arrays, and tuples of nothing else."""
-    if isinstance(value, tuple):
-        return all(map(is_data, value))
-    if isinstance(value, np.ndarray):
-        return not value.dtype.hasobject
-    return value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic)
-
-
 def _is_known_class(value: Any) -> bool:
     """One of Python's, NumPy's or this package's, which stays what it is."""
     return isinstance(value, type) and root(value.__module__) in ("builtins", "numpy", ownership.PACKAGE)
@@ -298,8 +294,8 @@ def bound(
     elsewhere it reads or writes what is not there, and lane loops with such checks are no vector instructions. In the
     functions `strict`, which plain code calls with single numbers, a division by zero raises as in Python.
 
-    `lanes=False` compiles lane loops by plain njit: slower, with the same results. Where all functions belong to this
-    package the machine code is kept on disk, under a name made from the functions' own code, so that it is never stale.
+    `lanes=False` compiles lane loops by plain njit: slower, with the same results. Where all that the functions are
+    made of can be seen (`content`) machine code is kept on disk, under a name made from that: so it is never stale.
     """
     result: Callable[..., Any] = _Compiler(function, bindings, lanes, checked, strict).result(function)
     return result

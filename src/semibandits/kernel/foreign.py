@@ -9,7 +9,8 @@ import numpy as np
 
 from semibandits._util.fingerprint.bytecode import BESIDE, parts
 from semibandits.kernel import maths
-from semibandits.kernel.compiler import is_data, is_ours, is_primitive
+from semibandits.kernel.compiler import is_ours, is_primitive
+from semibandits.kernel.content import is_data
 
 SAFE_BUILTINS = {"abs", "bool", "float", "int", "len", "max", "min", "range"}
 SAFE_ATTRIBUTES = {

@@ -21,8 +21,9 @@ from typing import Any
 
 from semibandits._util import forks
 from semibandits.errors import Unsupported
-from semibandits.kernel import cache_folder
+from semibandits.kernel import cache_folder, mends
 from semibandits.kernel.interrupts import held_back
+from semibandits.kernel.meanings import can_be_kept
 
 
 @functools.cache
@@ -200,12 +201,28 @@ IMPORTING = forks.awaited(threading.RLock())
 """Held while numba is imported."""
 
 
+over = ""
+"""Why nothing can be compiled any more."""
+
+
+def holds_llvm() -> bool:
+    """Whether this thread is in the midst of a call of LLVM, which none may call beside it."""
+    if "llvmlite.binding.ffi" not in sys.modules:
+        return False
+    try:
+        from llvmlite.binding import ffi
+
+        return bool(ffi.lib._lock._lock._is_owned())
+    except (ImportError, AttributeError):
+        return False
+
+
 def load_numba() -> None:
     """Imports what we use of it, one thread at a time; raises `Unsupported` where nothing can be compiled.
 
     Forks wait for that, and until nobody compiles: a child that is forked meanwhile could never compile.
     """
-    if why := _no_numba():
+    if why := over or _no_numba():
         raise Unsupported(why)
     from numba import config
 
@@ -239,41 +256,13 @@ def _no_numba() -> str:
                     forks.awaited(one._lock)
             forks.awaited(global_compiler_lock._lock)
             forks.awaited(ffi.lib._lock._lock)
-        _free_pass_managers()
-        _compare_flags_quickly()
+        mends.mend()
     return ""
 
 
-def _free_pass_managers() -> None:
-    """Mends a leak of llvmlite (seen in 0.50): its pass managers inherit a `_dispose` that does nothing before the one
-    that frees them, which lost about six megabytes with every kernel."""
-    with contextlib.suppress(ImportError, AttributeError):
-        from llvmlite.binding import ffi, newpassmanagers
-
-        for kind in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
-            if kind._dispose is ffi.ObjectRef._dispose:
-                kind._dispose = newpassmanagers.NewPassManager._dispose
-
-
-def _compare_flags_quickly() -> None:
-    """Mends what takes numba a quarter of its own time (seen in 0.61 to 0.68): whenever it looks for the type of a call
-    it compares two sets of flags, and works out all the defaults of both to do so."""
-    with contextlib.suppress(ImportError, AttributeError):
-        from numba.core.targetconfig import TargetConfig
-
-        @functools.cache
-        def defaults(kind: Any) -> dict[str, Any]:
-            return {name: option.default for name, option in kind.options.items()}
-
-        def values(self: Any) -> dict[str, Any]:
-            return {**defaults(self.__class__), **self._values}
-
-        _ = TargetConfig.values, TargetConfig()._values, TargetConfig.options
-        TargetConfig.values = values
-
-
-def keep_on_disk(dispatcher: Any, token: str) -> None:
-    """Keeps what this dispatcher compiles for later processes.
+def keep_on_disk(dispatcher: Any, token: str, ours: bool) -> None:
+    """Keeps what this dispatcher compiles for later processes; where not all of it is `ours`, unless numba has learned
+    from others what functions mean (`numba.extending`), of which the token does not tell.
 
     `token` says what the function is made of; together with the signature, the processor and the versions it names the
     file. numba's own `cache=True` knows a function by its file and line, so that it never finds functions put together
@@ -283,7 +272,7 @@ def keep_on_disk(dispatcher: Any, token: str) -> None:
     if place is None:
         return
     with contextlib.suppress(ImportError, AttributeError):
-        dispatcher._cache = _keyed_cache()(place, token)
+        dispatcher._cache = _keyed_cache()(place, token, ours)
 
 
 @functools.cache
@@ -305,8 +294,8 @@ def _keyed_cache() -> Any:
         return str(kind), getattr(kind, "fields", ()), [described(one) for one in getattr(kind, "types", ())]
 
     class KeyedCache(_Cache):  # type: ignore[misc]
-        def __init__(self, place: Path, token: str) -> None:
-            self._place, self._token = place, token
+        def __init__(self, place: Path, token: str, ours: bool = True) -> None:
+            self._place, self._token, self._ours = place, token, ours
 
         @property
         def cache_path(self) -> str:
@@ -319,6 +308,8 @@ def _keyed_cache() -> Any:
         def load_overload(self, signature: Any, context: Any) -> Any:
             context.refresh()
             try:
+                if not (self._ours or can_be_kept(signature)):
+                    return None
                 data = cache_folder.read(self._place, self._name(signature, context.codegen()))
                 checksum, code = data[:32], data[32:]
                 if hashlib.sha256(code).digest() != checksum:
@@ -329,6 +320,8 @@ def _keyed_cache() -> Any:
 
         def save_overload(self, signature: Any, result: Any) -> None:
             try:
+                if not (self._ours or can_be_kept(signature)):
+                    return
                 code = dumps(result._reduce())
                 name = self._name(signature, result.codegen)
                 cache_folder.write(self._place, name, hashlib.sha256(code).digest() + code)

@@ -1,6 +1,8 @@
 """Whether a user's function reads nothing of arrays but the entry of an item: then no index of it needs a check."""
 
 import dis
+import re
+from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 
 from semibandits._util.fingerprint.bytecode import BESIDE
@@ -23,7 +25,7 @@ def reads_own_entries(function: object, item: int, tables: int) -> bool:
     values += [function.__globals__[name] for name in code.co_names if name in function.__globals__]
     if any(isinstance(value, FunctionType) and not is_ours(value) for value in values):
         return False
-    steps = [step for step in dis.get_instructions(code) if step.opname not in BESIDE]
+    steps = [step for step in _single_steps(code) if step.opname not in BESIDE]
     at = 0
     while at < len(steps):
         entry = steps[at : at + len(ENTRY)]
@@ -36,13 +38,22 @@ def reads_own_entries(function: object, item: int, tables: int) -> bool:
     return True
 
 
+def _single_steps(code: CodeType) -> Iterator[dis.Instruction]:
+    """Python 3.13 reads or writes two variables in one step: these are taken apart."""
+    for step in dis.get_instructions(code):
+        if isinstance(step.argval, tuple):
+            for opname, name in zip(re.findall("(?:LOAD|STORE)_FAST", step.opname), step.argval, strict=True):
+                yield step._replace(opname=opname, argval=name)
+        else:
+            yield step
+
+
 def _may_index(function: FunctionType, step: dis.Instruction, before: dis.Instruction, names: tuple[str, str]) -> bool:
     """Whether a step may be part of reading an array, or of changing what item and tables are."""
     its_item, its_tables = names
-    on = step.argval if isinstance(step.argval, tuple) else (step.argval,)
     if "SUBSCR" in step.opname or "SLICE" in step.opname or step.argrepr == "[]" or isinstance(step.argval, CodeType):
         return True
-    if "FAST" in step.opname and (its_tables in on or ("STORE" in step.opname and its_item in on)):
+    if "FAST" in step.opname and (step.argval == its_tables or ("STORE" in step.opname and step.argval == its_item)):
         return True
     if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
         return not isinstance(function.__globals__.get(str(before.argval)), ModuleType)
