@@ -2,14 +2,14 @@
 
 import contextlib
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.arrays import Bounds, Items, Weights
-from semibandits._util.indexed import check_order
+from semibandits._util.indexed import check_order, index_of
 from semibandits._util.resources import check_room
 from semibandits.errors import BadArgument, BadWeights, InvalidSet, UnknownItem
 
@@ -76,6 +76,12 @@ def check_choice(name: str, value: Any, choices: Any) -> Any:
 def is_float(number: Any) -> bool:
     """Also a NumPy number, or what `where` makes of one."""
     return np.ndim(number) == 0 and np.asarray(number).dtype == np.float64
+
+
+def check_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise BadArgument(f"{name} must be True or False, got {value!r:.100}")
+    return bool(value)
 
 
 def check_confidence(confidence: Any) -> None:
@@ -181,21 +187,105 @@ def check_vector(name: str, values: ArrayLike, n_items: int | None = None) -> We
 
 def check_vectors(**named: ArrayLike) -> list[Weights]:
     """Vectors of one length; a single number stands for as many equal ones."""
-    lengths = [np.size(values) for values in named.values() if np.ndim(values) > 0]
+    read = [as_numbers(values, f"{name} must be numbers, one per item") for name, values in named.items()]
+    lengths = [values.size for values in read if values.ndim > 0]
     return [check_vector(name, values, lengths[0] if lengths else 1) for name, values in named.items()]
 
 
-def check_bounds(bounds: Any) -> Bounds:
-    """A pair lo < hi of numbers, small enough for sums and scores to stay finite."""
+def check_bounds(bounds: Any, n_items: int | None = None, labels: Sequence[str] = ()) -> Bounds:
+    """A pair lo < hi of numbers, small enough for sums and scores to stay finite; or one for each item, lo <= hi.
+
+    One for each item are two vectors, or a number and a vector: in the order of the items, or by label. Those that are
+    the same for all items become a pair of numbers.
+    """
     try:
         lo, hi = bounds
-        if isinstance(bounds, str | bytes | Set) or isinstance(lo, str) or isinstance(hi, str):
+        table = hasattr(bounds, "columns")
+        if (
+            table
+            or isinstance(bounds, str | bytes | Set | Mapping)
+            or any(isinstance(side, str | Set) for side in (lo, hi))
+        ):
             raise TypeError
-        lo, hi = float(lo), float(hi)
+        vectors = [_is_vector(side) for side in (lo, hi)]
+        if not any(vectors):
+            lo, hi = float(lo), float(hi)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadArgument(f"bounds must be a pair (lo, hi) of numbers, got {bounds!r:.200}") from error
+        raise BadArgument(
+            f"bounds must be a pair (lo, hi) of numbers, or of vectors with a number for each item, got {bounds!r:.200}"
+        ) from error
+    if any(vectors):
+        low, high = _sides((lo, hi), vectors, n_items, labels)
+        if low.min() < low.max() or high.min() < high.max():
+            return _check_sides(low, high, labels)
+        lo, hi = float(low[0]), float(high[0])
     if not -LARGEST_BOUND <= lo < hi <= LARGEST_BOUND:
         raise BadArgument(f"bounds must be finite with lo < hi, at most {LARGEST_BOUND:g} in size, got ({lo}, {hi})")
+    return lo, hi
+
+
+def widest(bounds: Bounds) -> tuple[float, float]:
+    """The least and the largest weight of any item."""
+    lo, hi = bounds
+    return float(np.min(lo)), float(np.max(hi))
+
+
+def _is_vector(side: Any) -> bool:
+    if isinstance(side, np.ma.MaskedArray):
+        raise TypeError
+    return isinstance(side, list | tuple | Mapping) or bool(np.ndim(side) if hasattr(side, "__array__") else 0)
+
+
+def _sides(sides: tuple[Any, Any], vectors: list[bool], n_items: int | None, labels: Sequence[str]) -> list[Weights]:
+    """Both as vectors of the same length."""
+    names = [f"bounds[{number}]" for number in range(2)]
+    read = [
+        _by_label(name, side, labels) if vector else side
+        for name, side, vector in zip(names, sides, vectors, strict=True)
+    ]
+    lengths = [len(side) for side, vector in zip(read, vectors, strict=True) if vector]
+    length = lengths[0] if n_items is None else n_items
+    return [check_vector(name, side, length) for name, side in zip(names, read, strict=True)]
+
+
+def _by_label(name: str, side: Any, labels: Sequence[str]) -> Any:
+    """The values in the order of the items; those that come with labels are matched by them."""
+    if isinstance(side, Mapping):
+        names, values = list(side), list(side.values())
+        numbers = all(isinstance(one, int | np.integer) for one in names)
+        known: list[Any] = list(range(len(names))) if numbers else list(labels)
+    else:
+        names, values = index_of(side) or [], side
+        known = list(labels)
+        if labels and names and not any(isinstance(one, str) for one in names):
+            raise BadArgument(
+                f"{name} goes by its index, which here is {names!r:.100}: numbers of rows perhaps, while items have "
+                "labels. Make those its index (set_index), or pass its values (.to_numpy()), in the order of the items"
+            )
+        if not names or not all(isinstance(one, str) for one in names):
+            return side
+        values = list(values)
+    place = {one: at for at, one in enumerate(names)}
+    if len(place) < len(names) or len(known) != len(names) or place.keys() != set(known):
+        items = f"the items are {known!r:.200}" if known else "the items have no labels here"
+        raise BadArgument(
+            f"{name} must have a number for every item, by its label or in the order of the items without an index "
+            f"(.to_numpy()); {items}, got {names!r:.200}"
+        )
+    return [values[place[one]] for one in known]
+
+
+def _check_sides(lo: Weights, hi: Weights, labels: Sequence[str]) -> Bounds:
+    def refuse(wrong: NDArray[np.bool_], expected: str) -> None:
+        if wrong.any():
+            item = int(np.argmax(wrong))
+            name = labels[item] if labels else item
+            raise BadArgument(f"bounds must {expected}, got ({lo[item]}, {hi[item]}) for item {name}")
+
+    refuse(lo > hi, "have lo <= hi")
+    refuse(np.maximum(np.abs(lo), np.abs(hi)) > LARGEST_BOUND, f"be at most {LARGEST_BOUND:g} in size")
+    if (lo == hi).all():
+        raise BadArgument("bounds must have lo < hi for some item: all weights are known")
     return lo, hi
 
 
@@ -220,6 +310,8 @@ def check_weights(weights: ArrayLike, n_items: int) -> Weights:
 
 def as_items(items: Any) -> Items | None:
     """Items in ascending order without a copy where they already are; None where they are no set of whole numbers."""
+    if isinstance(items, np.ma.MaskedArray):
+        return None
     if not isinstance(items, np.ndarray):
         if isinstance(items, str | bytes) or not isinstance(items, Iterable):
             return None

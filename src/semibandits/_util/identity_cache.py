@@ -1,6 +1,7 @@
 """A weak cache by identity, which keeps values as long as their objects live, and a cache of the values used last."""
 
 import contextlib
+import functools
 import weakref
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -34,7 +35,8 @@ class IdentityCache(Generic[T]):
         if known is not None and known[0]() is thing:
             self._known[number] = (known[0], value)
             return
-        self._known[number] = (weakref.ref(thing, lambda _: self._known.pop(number, None)), value)
+        forget = functools.partial(self._known.pop, number)  # in C: what a signal raises in such a call is lost
+        self._known[number] = (weakref.ref(thing, forget), value)
 
     def __len__(self) -> int:
         return len(self._known)
