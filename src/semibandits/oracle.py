@@ -43,9 +43,25 @@ def solve(feasible: FeasibleSet, weights: Weights) -> Items:
     """The oracle's answer, checked. What learners and problems call instead of `argmax`."""
     if feasible.verified and ours(feasible):
         return feasible.argmax(weights)
+    return _answered(feasible, "argmax", check_weights(weights, feasible.n_items))
+
+
+def solve_without(feasible: FeasibleSet, weights: Weights, exclude: Items) -> Items:
+    """The same among the solutions with none of these items."""
+    if not (up_to_date(feasible, "argmax_without", "argmax") and up_to_date(feasible, "argmax_without", "restrict")):
+        return solve(feasible.restrict(exclude=exclude), weights)
+    if feasible.verified and ours(feasible):
+        return feasible.argmax_without(weights, exclude)
     weights = check_weights(weights, feasible.n_items)
+    items = _answered(feasible, "argmax_without", weights, exclude)
+    if np.isin(items, exclude).any():
+        raise InfeasibleSolution(f"argmax_without() returned {items.tolist()!r:.200}, with items that were excluded")
+    return items
+
+
+def _answered(feasible: FeasibleSet, method: str, *question: Any) -> Items:
     try:
-        items = check_answer(feasible.argmax(weights), feasible.n_items, feasible.max_size)
+        items = check_answer(getattr(feasible, method)(*question), feasible.n_items, feasible.max_size)
         if vouched(feasible) or feasible.contains(items):
             return items
     except SemiBanditError:
@@ -90,10 +106,10 @@ class Probe(NamedTuple):
 
 
 class Span(NamedTuple):
-    """What a solver will be asked to add up: weights from `low` on, as far as `width`."""
+    """What a solver will be asked to add up: weights from `low` on, as far as `width`; of all items, or of each."""
 
-    low: float
-    width: float
+    low: float | Weights
+    width: float | Weights
 
     @classmethod
     def of(cls, sense: Sense, bounds: Bounds) -> "Span":
@@ -101,21 +117,33 @@ class Span(NamedTuple):
         lo, hi = bounds
         return cls(lo if sense == "max" else -hi, hi - lo)
 
+    def part(self, first: int, last: int) -> "Span":
+        """That of the items from `first` to the one before `last`."""
+        return Span(*(side[first:last] if isinstance(side, np.ndarray) else side for side in self))
 
-def probed(feasible: FeasibleSet, span: Span) -> list[Probe]:
+    def apart(self, items: Items) -> float:
+        """What these items' weights can differ by together."""
+        if isinstance(self.width, np.ndarray):
+            return total(self.width, items)
+        return self.width * items.size
+
+
+def probed(feasible: FeasibleSet, span: Span, pairs: int = PAIRS) -> list[Probe]:
     """What a set with a user's solver answers to a few weights; of other sets nothing is asked.
 
     Raises `MinimisingOracle` where each answer is the worst of all of them for the very weights it was given for.
     """
     if not feasible.foreign:
         return []
+    first = 0
     for number, block in enumerate(getattr(feasible, "blocks", ())):  # of a product: the wrong one among right ones
         try:
-            probed(block, span)
+            probed(block, span.part(first, first + block.n_items), pairs)
+            first += block.n_items
         except SemiBanditError as error:
             error.say_where(f"block {number}")
             raise
-    probes = ask_pairs(feasible, span)
+    probes = ask_pairs(feasible, span, pairs)
     answers = [probe.items for probe in probes]
     if feasible.signed and all(np.array_equal(items, answers[0]) for items in answers):
         answers += _opposite(feasible, probes[0])
@@ -123,11 +151,11 @@ def probed(feasible: FeasibleSet, span: Span) -> list[Probe]:
     return probes
 
 
-def ask_pairs(feasible: FeasibleSet, span: Span) -> list[Probe]:
+def ask_pairs(feasible: FeasibleSet, span: Span, pairs: int = PAIRS) -> list[Probe]:
     """In pairs of weights, of which one is high where the other is low."""
     probes: list[Probe] = []
     started = time.perf_counter()
-    while len(probes) < 2 * PAIRS and not (probes and time.perf_counter() - started > SLOW):
+    while len(probes) < 2 * pairs and not (probes and time.perf_counter() - started > SLOW):
         u = _uniform(feasible, len(probes) + 1)
         both = (span.low + span.width * u, span.low + span.width * (1.0 - u))
         probes += [Probe(weights, solve(feasible, weights)) for weights in both]
@@ -180,9 +208,9 @@ def _check(feasible: FeasibleSet, probes: list[Probe], answers: list[Items], spa
         own = total(probe.weights, probe.items)
         values = [total(probe.weights, items) for items in answers]
         best = int(np.argmax(values))
-        if min(values) < own - 1e-9 * (span.width + abs(own)):
+        if min(values) < own - 1e-9 * (float(np.max(span.width)) + abs(own)):
             return
-        apart = span.width * np.setxor1d(probe.items, answers[best]).size
+        apart = span.apart(np.setxor1d(probe.items, answers[best]))
         loss = values[best] - own
         promised = own >= feasible.ratio * values[best] if own >= 0.0 else own * feasible.ratio >= values[best]
         if loss > CLEAR * apart and not promised and (worst is None or loss > worst[0]):

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from semibandits._util.checks import check_choice, check_items
+from semibandits._util.checks import check_choice, check_items, widest
 from semibandits._util.effort import CALL, spend
 from semibandits._util.forks import cached_property
+from semibandits._util.item_bounds import are_per_item, pair_of, spans_of
 from semibandits._util.showing import Shown
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.oracle import Span, probed, solve
-from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, total
+from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, bounds_in, total
 
 TIE = 1e-12
 """So much of the span of the weights solutions may differ by and count as tied."""
@@ -50,9 +51,19 @@ class Problem(Shown):
             raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
         if feasible.n_items != environment.n_items:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
-        _check_names(*(() if one.labels is None else tuple(one.labels) for one in (feasible, environment)))
+        _check_names(feasible, tuple(environment.labels or ()))
         self.sense: Sense = check_choice("sense", sense, Sense)
-        check_signs(feasible, environment.bounds, self.sense)
+        check_signs(feasible, bounds_in(environment), self.sense)
+        own = getattr(type(environment), "feasible", None)
+        says = (callable(own) and own is not Environment.feasible) or callable(vars(environment).get("feasible"))
+        if says != environment.says_sets or (says and not environment.drifts):
+            raise BadArgument(
+                f"{environment!r} must either have feasible(round, key), says_sets = True, drifts = True and "
+                "means(round), or none of the first two"
+            )
+        for one in environment.sets:
+            check_same_items(one, feasible, environment.labels)
+            check_signs(one, bounds_in(environment), self.sense)
         if environment.drifts and true_optimum is not None:
             raise BadArgument(f"true_optimum must be None for {environment!r}: the best changes from round to round")
         self.feasible = feasible
@@ -73,10 +84,20 @@ class Problem(Shown):
 
     @property
     def bounds(self) -> Bounds:
-        return self.environment.bounds
+        return bounds_in(self.environment)
+
+    @property
+    def spans(self) -> Weights:
+        """hi - lo of every item."""
+        return spans_of(self.bounds, self.n_items)
 
     @property
     def means(self) -> Weights:
+        if self.environment.says_sets:
+            raise Unsupported(
+                f"every round of {self.environment!r} has a feasible set of its own, and so an optimum and gaps of its "
+                "own: ask those of a Problem of that set, environment.feasible(round, key)"
+            )
         if self.environment.hindsight:
             raise Unsupported(
                 f"{self.environment!r} is a sequence, which has no means of its own, and so no optimum and no gaps: "
@@ -91,6 +112,11 @@ class Problem(Shown):
 
     def at(self, round: int) -> "Problem":
         """The problem as it is in one round, in a world that stays so. Itself, unless the world drifts."""
+        if self.environment.says_sets:
+            raise Unsupported(
+                f"what the problem is in a round depends on its set, which {self.environment!r} tells: take a Problem "
+                "of environment.feasible(round, key)"
+            )
         if not self.environment.drifts:
             return self
         return Problem(self.feasible, self.environment.at(round), self.sense)
@@ -122,7 +148,7 @@ class Problem(Shown):
         best, ratio = self._true_value(), self.feasible.ratio
         if ratio == 1.0:
             return best
-        if best < 0.0 or (self.sense == "min" and self.bounds[0] < 0.0):
+        if best < 0.0 or (self.sense == "min" and widest(self.bounds)[0] < 0.0):
             kind = "costs" if self.sense == "min" else "a total"
             raise Unsupported(f"a ratio of {ratio} says nothing about {kind} below 0")
         return ratio * best if self.sense == "max" else best / ratio
@@ -151,13 +177,13 @@ class Problem(Shown):
         optimum would be worth if all weights were as close to 0 as the bounds allow: for bounds (0, 1) that is
         1e-12·max(1, |f*|). Far from 0 it is what the rounding of the sums can make.
         """
-        lo, hi = self.bounds
+        lo, hi = widest(self.bounds)
         return max(TIE * max(hi - lo, abs(total(self.signed_means - self._offset, self.optimum))), self._rounding)
 
     @property
     def _offset(self) -> float:
         """What the oracle maximises has at least this size in all items, where the bounds keep it away from 0."""
-        nearest = float(np.clip(0.0, *self.bounds))
+        nearest = float(np.clip(0.0, *widest(self.bounds)))
         return nearest if self.sense == "max" else -nearest
 
     @property
@@ -225,12 +251,12 @@ class Problem(Shown):
     @property
     def _coarse(self) -> bool:
         """Whether rounding may hide gaps that matter."""
-        lo, hi = self.bounds
+        lo, hi = widest(self.bounds)
         return self._rounding > COARSE * (hi - lo)
 
     def _need_more_than_rounding(self, gaps: Weights) -> None:
         """Whether an item has nothing to lose cannot be told by sums that are too coarse to show it."""
-        lo, hi = self.bounds
+        lo, hi = widest(self.bounds)
         if self._coarse and np.setdiff1d(np.flatnonzero(np.isinf(gaps)), self.feasible.uncovered()).size:
             raise Unsupported(
                 f"the gaps cannot be told from rounding: the weights are between {lo} and {hi}, so far from 0 that "
@@ -280,19 +306,54 @@ class Problem(Shown):
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
 
 
-def _check_names(of_set: tuple[str, ...], of_world: tuple[str, ...]) -> None:
-    """Columns of a table may have names of their own, but none of another item's."""
-    if of_set != of_world and not set(of_set).isdisjoint(of_world):
-        item = next(i for i, (one, other) in enumerate(zip(of_set, of_world, strict=True)) if one != other)
-        mend = "other names" if set(of_set) != set(of_world) else "another order: take table[list(feasible.labels)]"
+def _check_names(feasible: FeasibleSet, of_world: tuple[str, ...]) -> None:
+    """Where both sides name their items, each has the same name on both; an edge without direction has two."""
+    of_set = tuple(feasible.labels or ())
+    if of_set == of_world or not (of_set and of_world):
+        return
+    graph = getattr(feasible, "graph", None)
+    turned = of_set if graph is None or graph.directed else graph.labels(turned=True)
+    for item, names in enumerate(zip(of_world, of_set, turned, strict=True)):
+        if names[0] not in names[1:]:
+            order = "in another order: take data[list(feasible.labels)]"
+            other = (
+                "other ones: rename them or, if they are in the order of the items, pass the data without any "
+                "(.to_numpy())"
+            )
+            raise BadArgument(
+                f"item {item} of the set is {names[1]!r:.100}, and of the environment {names[0]!r:.100}. The names "
+                f"that its data has are {order if set(of_set) == set(of_world) else other}"
+            )
+
+
+def check_same_items(feasible: FeasibleSet, own: FeasibleSet, labels: tuple[str, ...] = ()) -> None:
+    """Raises unless two sets have the same items, by number and, where both have names, by name.
+
+    `labels` are names that were given to the items of one without any: they may be others, but none of another item's.
+    """
+    if feasible.n_items != own.n_items:
         raise BadArgument(
-            f"item {item} of the set is {of_set[item]!r:.100}, and column {item} of the table {of_world[item]!r:.100}. "
-            f"The columns have {mend}"
+            f"feasible must be a set of the same {own.n_items} items, got {feasible!r} with {feasible.n_items}"
+        )
+    graph = getattr(feasible, "graph", None)
+    if graph is not None and graph is getattr(own, "graph", None):
+        return
+    names, known = tuple(feasible.labels or ()), tuple(own.labels or labels)
+    if names and known and names != known and (own.labels or not set(names).isdisjoint(known)):
+        item = next(item for item, (one, other) in enumerate(zip(names, known, strict=True)) if one != other)
+        raise BadArgument(
+            f"feasible must have the same items in the same order: its item {item} is {names[item]!r:.100}, and that "
+            f"of the other set {known[item]!r:.100}"
         )
 
 
 def check_signs(feasible: FeasibleSet, bounds: Bounds, sense: Sense) -> None:
     """Sets whose oracle needs weights <= 0 fit costs >= 0 only (or rewards <= 0)."""
-    if not feasible.signed and (bounds[0] < 0.0 if sense == "min" else bounds[1] > 0.0):
+    wrong = np.atleast_1d(np.less(bounds[0], 0.0) if sense == "min" else np.greater(bounds[1], 0.0))
+    if not feasible.signed and wrong.any():
         expected = "costs >= 0: bounds[0] >= 0" if sense == "min" else "weights <= 0: bounds[1] <= 0"
-        raise BadArgument(f"{feasible!r} needs {expected} with sense={sense!r}, got bounds={bounds}")
+        item = int(np.argmax(wrong))
+        found = f"bounds={bounds}"
+        if are_per_item(bounds):
+            found = f"bounds {pair_of(bounds, item)} for item {feasible.labels[item] if feasible.labels else item}"
+        raise BadArgument(f"{feasible!r} needs {expected} with sense={sense!r}, got {found}")

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from semibandits._util.checks import check_bounds, check_choice, check_rounds
+from semibandits._util.checks import check_bounds, check_choice, check_rounds, widest
+from semibandits._util.item_bounds import are_per_item
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.cmoss import CMOSS
@@ -25,7 +26,7 @@ from semibandits.policies.solution.listing import MOST_SOLUTIONS
 from semibandits.policies.solution.oful import OFUL
 from semibandits.policies.solution.ols_ucb import OLSUCB
 from semibandits.problem import Problem
-from semibandits.types import Bounds, FeasibleSet, FeedbackKind, Game, IndexPolicy, Policy
+from semibandits.types import FeasibleSet, FeedbackKind, Game, GivenBounds, IndexPolicy, Policy
 
 Advised: TypeAlias = IndexPolicy | Policy
 Other: TypeAlias = tuple[Advised, str]
@@ -103,11 +104,18 @@ def recommend(
     horizon = None if horizon is None else check_rounds("horizon", horizon)
     if isinstance(problem, FeasibleSet):
         return default(problem, feedback=feedback)
+    if problem.environment.says_sets:
+        raise Unsupported(
+            f"every round of {problem.environment!r} has a feasible set of its own: ask for the set that is the most "
+            "like them, with the environment that is in this one"
+        )
     situation = Situation(problem, horizon, check_choice("feedback", feedback, FeedbackKind))
     return next(rule.answer(situation) for rule in RULES if rule.question(situation))
 
 
-def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: FeedbackKind = "semi") -> Recommendation:
+def default(
+    feasible: FeasibleSet, *, bounds: GivenBounds = (0.0, 1.0), feedback: FeedbackKind = "semi"
+) -> Recommendation:
     """The policy of a `Learner` that is given none, and why: all that it goes by is the set and what is seen.
 
     >>> import semibandits as sb
@@ -116,12 +124,14 @@ def default(feasible: FeasibleSet, *, bounds: Bounds = (0.0, 1.0), feedback: Fee
     """
     if not isinstance(feasible, FeasibleSet):
         raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
-    lo, hi = check_bounds(bounds)
+    given = check_bounds(bounds, feasible.n_items, feasible.labels or ())
+    lo, hi = widest(given)
+    own = "bounds per item, " if are_per_item(given) else "bounds "
     if check_choice("feedback", feedback, FeedbackKind) == "bandit":
         return _for_sums_of(feasible, against_us=False)
     reasons = [
         "Thompson sampling that learns how much weights vary, from each item and from all, "
-        f"within bounds {lo:g} to {hi:g}",
+        f"within {own}{lo:g} to {hi:g}",
         "nothing to tune; where the world changes it forgets, if asked: window= or discount=",
     ]
     others: list[Other] = [PROVEN, (KLUCB(), "to decide without randomness")]

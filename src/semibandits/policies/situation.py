@@ -11,7 +11,7 @@ from semibandits.policies.solution.escb import dynamic_program
 from semibandits.policies.solution.full_bandit import MOST_ITEMS
 from semibandits.policies.solution.quota_projection import quotas_of
 from semibandits.problem import Problem
-from semibandits.types import Environment, FeasibleSet, FeedbackKind, means_in
+from semibandits.types import Environment, FeasibleSet, FeedbackKind, bounds_in, means_in
 from semibandits.types.sets import subsets
 
 FEW = 1000
@@ -75,7 +75,7 @@ class Situation:
     @cached_property
     def coins(self) -> bool:
         """Whether weights are all or nothing, as far as some rounds show."""
-        lo, hi = self.at_rest.bounds
+        lo, hi = bounds_in(self.at_rest)
         rounds = range(1, min(DRAWN, self.world.last_round or DRAWN) + 1)
         drawn = np.array([self.at_rest.weights(round, rng.key(0, 0, round, rng.WORLD)) for round in rounds])
         return bool(((drawn == lo) | (drawn == hi)).all())

@@ -12,9 +12,9 @@ from semibandits.types import Solver
 class BMatching(Pairs):
     """Pairs of a row and a column, each at most once, with row i in at most row_capacities[i] of them, columns alike.
 
-    Capacities are one integer >= 0 for all, or a list. The side with the smaller total of capacities is filled exactly,
-    the rows where the totals are equal; `optional=True` allows fewer, down to none, and then only pairs of weight > 0
-    are chosen. All else is as with `Assignment`, which is the case of capacities 1.
+    Capacities are one integer >= 0 for all, a list, or a mapping by name. The side with the smaller total of capacities
+    is filled exactly, the rows where the totals are equal; `optional=True` allows fewer, down to none, and then only
+    pairs of weight > 0 are chosen. All else is as with `Assignment`, which is the case of capacities 1.
 
     The oracle adds one unit after the other along a shortest augmenting path (Edmonds and Karp 1972): with r lines on
     the filled side, u their total and c the others, O(u (r + c)²). Of tied solutions it takes the one that the search

@@ -2,20 +2,20 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import check_restriction, check_weights
-from semibandits._util.forks import ForkLock, cached_property
+from semibandits._util.checks import check_items, check_restriction, check_weights
+from semibandits._util.forks import cached_property
 from semibandits._util.identity_cache import RecentCache
 from semibandits._util.moved import former_names
 from semibandits._util.showing import above
 from semibandits.errors import EmptyFeasibleSet, Unsupported
-from semibandits.kernel.warm import MOST_REMEMBERED, Warm
+from semibandits.kernel.warm import MOST_REMEMBERED, Warm, kind_of, taken
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
 if TYPE_CHECKING:
@@ -62,6 +62,13 @@ class BuiltIn(FeasibleSet):
     def program(self) -> "Program | None":
         """The set as a mixed integer program; None: it cannot be written as one."""
         return None
+
+    def warm_up(self) -> None:
+        """Has its oracle compiled, where that can be: `kernel.warm.at_once` says when."""
+        oracle = getattr(self, "_live", None)
+        if isinstance(oracle, WarmOracle):
+            weights = np.random.default_rng(0).random(self.n_items)
+            oracle(weights if self.signed else -weights)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is but kept to be quicker: a copy may be changed, and a lock cannot travel."""
@@ -116,49 +123,52 @@ class Restrictable(BuiltIn):
 
 
 class WarmOracle:
-    """An oracle's kernel function (see `types.Solver`) for one set, live: plain Python on lists, and machine code."""
+    """An oracle's kernel function (see `types.Solver`) for one set, live: plain Python on lists, and machine code.
+
+    Every call takes a work space from those that are free, and puts it back at its end: calls in several threads do not
+    wait for each other, and what a signal handler interrupts, or a fork leaves behind, is not used again.
+    """
 
     _warm: ClassVar[RecentCache[Any, Warm]] = RecentCache(MOST_REMEMBERED)
-    """By function: for all sets together."""
+    """By function, and the types of its data: for all sets together."""
 
     def __init__(self, solver: Solver, max_size: int) -> None:
         self._solver = solver
         self._max_size = max_size
-        warm = self._warm.get(solver.function, None) or Warm(solver.function, {})
-        self._warm[solver.function] = warm
+        key = solver.function, kind_of(solver.data)
+        warm = self._warm.get(key, None) or Warm(solver.function, {})
+        self._warm[key] = warm
         self._run = warm.run
-        self._lock = ForkLock(self._begin_anew)
+        self._free_lists: list[tuple[Any, ...]] = []
+        self._free_arrays: list[Arrays] = []
 
     def __call__(self, w: Weights) -> Items:
-        with self._lock:  # the work space is shared
-            return self._run(self._plain, self._compiled, w)
+        return self._run(self._plain, self._compiled, w if w.flags.writeable else w.copy())
 
     def _compiled(self, code: Any, w: Weights) -> Items:
-        out, numbers, integers = self._work
+        room = taken(self._free_arrays, self._arrays)
+        out, numbers, integers = room
         size = code(w, out, self._solver.data, numbers, integers)
         items: Items = out[:size].copy()
+        self._free_arrays.append(room)
         return items
 
     def _plain(self, w: Weights) -> Items:
-        out, data, numbers, integers = lists = self._lists
-        vars(self).pop("_lists", None)  # what a signal handler interrupts is not used again
-        size = self._solver.function(w.tolist(), out, data, numbers, integers)
-        self._lists = lists
-        return np.array(out[:size], dtype=np.int64)
-
-    def _begin_anew(self) -> None:
-        """Without the work space that another thread has left in the midst of its work."""
-        vars(self).pop("_lists", None)
-        vars(self).pop("_work", None)
+        room = taken(self._free_lists, self._lists)
+        out, numbers, integers = room
+        size = self._solver.function(w.tolist(), out, self._data, numbers, integers)
+        items = np.array(out[:size], dtype=np.int64)
+        self._free_lists.append(room)
+        return items
 
     @cached_property
+    def _data(self) -> tuple[list[Any], ...]:
+        return tuple([array.tolist() for array in self._solver.data])
+
     def _lists(self) -> tuple[Any, ...]:
-        solver = self._solver
-        data = tuple(array.tolist() for array in solver.data)
-        return [0] * self._max_size, data, [0.0] * solver.numbers, [0] * solver.integers
+        return [0] * self._max_size, [0.0] * self._solver.numbers, [0] * self._solver.integers
 
-    @cached_property
-    def _work(self) -> Arrays:
+    def _arrays(self) -> Arrays:
         solver = self._solver
         return (
             np.zeros(self._max_size, dtype=np.int64),
@@ -182,6 +192,23 @@ def check_oracle_weights(feasible: FeasibleSet, weights: ArrayLike) -> Weights:
     return np.ascontiguousarray(w)
 
 
+def best_without(
+    feasible: FeasibleSet, argmax: Callable[[Weights], Items], weights: ArrayLike, exclude: Iterable[int]
+) -> Items:
+    """The answer of an oracle that takes an item of weight minus infinity only where it must, or rather takes too few.
+
+    Then `restrict` says what is wrong.
+    """
+    outside = check_items(exclude, feasible.n_items)
+    w = check_oracle_weights(feasible, weights).copy()
+    w[outside] = -np.inf
+    items = argmax(w)
+    too_few = getattr(feasible, "bases", False) and items.size < feasible.max_size
+    if too_few or (w[items] == -np.inf).any():
+        return feasible.restrict(exclude=outside).argmax(weights)
+    return items
+
+
 class Solved(Restrictable):
     """A built-in set whose oracle is one kernel function for one run, used live and in simulations."""
 
@@ -194,6 +221,14 @@ class Solved(Restrictable):
 
     def argmax(self, weights: ArrayLike) -> Items:
         return self._live(check_oracle_weights(self, weights))
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        return best_without(self, self._live_without, weights, exclude)
+
+    @cached_property
+    def _live_without(self) -> WarmOracle:
+        """One of its own, since some keep the order of the items from call to call, which other weights would undo."""
+        return WarmOracle(self.solver(), self.max_size)
 
 
 def scaled_down(weights: ArrayLike) -> Weights:

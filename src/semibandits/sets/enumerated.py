@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import as_items, check_n_items, check_restriction, check_weights
+from semibandits._util.checks import as_items, check_items, check_n_items, check_restriction, check_weights
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
 from semibandits.sets.base import BuiltIn, restriction, scaled_down
 from semibandits.sets.oracles import enumerated
@@ -67,11 +67,24 @@ class Enumerated(BuiltIn):
         return totals
 
     def argmax(self, weights: ArrayLike) -> Items:
-        totals = self._totals(weights)
+        return self._solutions[self._best(weights, slice(None))].copy()
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        left_out = np.zeros(self.n_items + 1, dtype=bool)
+        left_out[check_items(exclude, self.n_items)] = True
+        keep = np.flatnonzero(~left_out[self._columns].any(axis=0))
+        if keep.size == 0:
+            return super().argmax_without(weights, exclude)
+        best: Items = self._solutions[keep[self._best(weights, keep)]]
+        return best.copy()
+
+    def _best(self, weights: ArrayLike, among: Any) -> int:
+        """Where the best of some solutions is among these."""
+        totals = self._totals(weights)[among]
         best = int(np.argmax(totals))
         if not np.isfinite(totals[best]):  # sums of huge weights
-            best = int(np.argmax(self._totals(scaled_down(weights))))
-        return self._solutions[best].copy()
+            best = int(np.argmax(self._totals(scaled_down(weights))[among]))
+        return best
 
     def contains(self, items: Iterable[int]) -> bool:
         ordered = as_items(items)

@@ -3,7 +3,8 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,7 @@ from semibandits._util.checks import as_items, check_count, check_weights
 from semibandits._util.forks import cached_property
 from semibandits._util.indexed import check_order
 from semibandits.errors import EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import FIXED, FREE, WarmOracle, check_oracle_weights
+from semibandits.sets.base import FIXED, FREE, WarmOracle, best_without, check_oracle_weights
 from semibandits.sets.oracles import knapsack
 from semibandits.sets.programs.highs import Search, Searched, import_highs
 from semibandits.sets.programs.program import Program
@@ -50,6 +51,17 @@ class Knapsack(Searched):
         self._group = np.array([numbers.setdefault(name, len(numbers)) for name in named])
         self._whole = bool((self.costs == np.floor(self.costs)).all()) and math.fsum(self.costs) < 2.0**53
         self._set_free()
+
+    def with_capacity(self, capacity: float) -> Self:
+        """The same items, restrictions included, and another budget.
+
+        >>> Knapsack([3, 4, 2], capacity=6).with_capacity(5).argmax([0.5, 0.6, 0.2])
+        array([0, 2])
+        """
+        other = copy(self)
+        other.capacity = _read_capacity(capacity)
+        other._prepare()
+        return other
 
     @property
     def _limit(self) -> float:
@@ -136,6 +148,11 @@ class Knapsack(Searched):
         if self._live is None:
             return super().argmax(weights)
         return self._live(check_oracle_weights(self, weights))
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        if self._live is None:
+            return super().argmax_without(weights, exclude)
+        return best_without(self, self._live, weights, exclude)
 
     def contains(self, items: Iterable[int]) -> bool:
         ordered = as_items(items)

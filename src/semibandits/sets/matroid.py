@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import as_items, check_n_items, check_weights, within
+from semibandits._util.checks import as_items, check_items, check_n_items, check_weights, within
 from semibandits._util.forks import cached_property
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InvalidSet, OracleFailed
 from semibandits.oracle import describe_exception
@@ -53,6 +53,14 @@ class MatroidSet(Restrictable):
         self.bases = bases
         self._set_free()
         self._rank = self.max_size
+
+    def _resized(self) -> None:
+        """After a change of how many items a solution has: restrictions are kept."""
+        state, self._rank = self._state, 0
+        self._set_up(self.bases)
+        if (state != FREE).any():
+            self._state = state
+            self._prepare()
 
     def _prepare(self) -> None:
         self._fixed = np.flatnonzero(self._state == FIXED)
@@ -225,8 +233,19 @@ class Matroid(MatroidSet):
         return np.array(free, dtype=np.int64)
 
     def argmax(self, weights: ArrayLike) -> Items:
-        w = check_weights(weights, self.n_items)
-        candidates = np.flatnonzero((self._state == FREE) if self.bases else (self._state == FREE) & (w > 0.0))
+        return self._best(check_weights(weights, self.n_items), self._state == FREE)
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        outside = check_items(exclude, self.n_items)
+        free = self._state == FREE
+        free[outside] = False
+        items = self._best(check_weights(weights, self.n_items), free)
+        if (self.bases and items.size < self._rank) or (self._state[outside] == FIXED).any():
+            return super().argmax_without(weights, outside)
+        return items
+
+    def _best(self, w: Weights, free: NDArray[np.bool_]) -> Items:
+        candidates = np.flatnonzero(free if self.bases else free & (w > 0.0))
         order = candidates[np.argsort(-w[candidates], kind="stable")].tolist()
         return np.sort(np.array(self._greedy(order, self._fixed.tolist(), self.max_size), dtype=np.int64))
 

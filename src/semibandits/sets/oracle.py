@@ -2,12 +2,22 @@
 
 import copy
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import as_items, check_count, check_n_items, check_restriction, check_weights, within
+from semibandits._util.checks import (
+    as_items,
+    check_count,
+    check_items,
+    check_n_items,
+    check_restriction,
+    check_weights,
+    within,
+)
+from semibandits._util.forks import ForkLock
 from semibandits.errors import BadArgument, BadWeights, EmptyFeasibleSet, InfeasibleSolution, OracleFailed, Unsupported
 from semibandits.oracle import check_answer, describe_exception
 from semibandits.sets.base import NO_ITEMS, BuiltIn, restriction
@@ -15,6 +25,13 @@ from semibandits.types import Items, Weights
 
 Solve: TypeAlias = Callable[[Any], Iterable[int]]
 """From a vector of weights, or costs, to the items of a best solution."""
+
+
+class Turn(ForkLock):  # type: ignore[misc]
+    """The turn of a thread to call a solver: restricted sets share it with the whole one, other processes do not."""
+
+    def __reduce__(self) -> Any:
+        return Turn, ()
 
 
 class Oracle(BuiltIn):
@@ -28,6 +45,9 @@ class Oracle(BuiltIn):
     `ratio` < 1 declares an approximate solver; `signed=False` one that needs weights <= 0, that is costs >= 0, such as
     a shortest-path algorithm.
 
+    Threads that ask at the same time call the solver at the same time. `one_at_a_time=True` makes them take turns: for
+    a solver that keeps a model and changes it, or is otherwise not made for several threads.
+
     `restrict` (and so `ask(available=...)`, gaps, ...) adds a reward or penalty to the items' weights that outweighs
     all others, after one call of the solver to see that anything is left.
 
@@ -40,6 +60,7 @@ class Oracle(BuiltIn):
     """
 
     foreign = True
+    _turn: AbstractContextManager[Any] = nullcontext()
 
     @overload
     def __init__(
@@ -51,6 +72,7 @@ class Oracle(BuiltIn):
         contains: Callable[[Any], bool] | None = None,
         *,
         signed: bool = True,
+        one_at_a_time: bool = False,
     ) -> None: ...
 
     @overload
@@ -63,6 +85,7 @@ class Oracle(BuiltIn):
         ratio: float = 1.0,
         contains: Callable[[Any], bool] | None = None,
         signed: bool = True,
+        one_at_a_time: bool = False,
     ) -> None: ...
 
     def __init__(
@@ -75,6 +98,7 @@ class Oracle(BuiltIn):
         *,
         signed: bool = True,
         minimise: Solve | None = None,
+        one_at_a_time: bool = False,
     ) -> None:
         if (function is None) == (minimise is None):
             raise BadArgument("give one solver: a function that maximises, or minimise=, one that minimises")
@@ -92,6 +116,10 @@ class Oracle(BuiltIn):
         self.ratio = float(ratio)
         if not isinstance(signed, bool):
             raise BadArgument(f"signed must be True or False, got {signed!r:.100}")
+        if not isinstance(one_at_a_time, bool):
+            raise BadArgument(f"one_at_a_time must be True or False, got {one_at_a_time!r:.100}")
+        if one_at_a_time:
+            self._turn = Turn()
         self.signed = signed
         self._function: Solve = solver
         self._minimises = minimise is not None
@@ -112,11 +140,14 @@ class Oracle(BuiltIn):
             if not np.isfinite(penalty):
                 raise BadWeights(f"weights up to {np.abs(w).max()} are too large for a restricted solver")
             w[self._include] += penalty
-            w[self._exclude] -= penalty
+            w[self._exclude] -= max(penalty, 1.0)  # more than a solver's tolerance, though all weights may be tiny
         if self._minimises:
             w = 0.0 - w
-        items = check_answer(self._call("the solver", self._function, w, self._hint(w)), self.n_items, self.max_size)
-        if self._contains is not None and not self._call("contains()", self._contains, items.copy()):
+        with self._turn:
+            answer = self._call("the solver", self._function, w, self._hint(w))
+            items = check_answer(answer, self.n_items, self.max_size)  # a copy: the solver may use its array again
+            feasible = self._contains is None or self._call("contains()", self._contains, items.copy())
+        if not feasible:
             raise InfeasibleSolution(
                 f"the solver returned {items.tolist()!r:.200}, which contains() says is not feasible"
             )
@@ -132,7 +163,8 @@ class Oracle(BuiltIn):
         if not self._obeys(ordered):
             return False
         if self._contains is not None:
-            return bool(self._call("contains()", self._contains, ordered.copy()))
+            with self._turn:
+                return bool(self._call("contains()", self._contains, ordered.copy()))
         if self.ratio < 1.0 or not self.signed:
             raise Unsupported("whether a solution is feasible cannot be asked of this solver: pass contains=")
         wanted = np.full(self.n_items, -1.0)
@@ -141,6 +173,12 @@ class Oracle(BuiltIn):
 
     def best_with_each(self, weights: ArrayLike) -> Weights:
         return super().best_with_each(check_weights(weights, self.n_items))
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        """One call of the solver, which `restrict` asks once more, to tell at once that nothing is left."""
+        without = copy.copy(self)
+        without._exclude = np.union1d(self._exclude, check_items(exclude, self.n_items))
+        return without.argmax(weights)
 
     def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "Oracle":
         inside, outside = check_restriction(include, exclude, self.n_items)

@@ -1,16 +1,17 @@
 """Pairs of a row and a column as items, and exchanges among them: the base of assignments and b-matchings."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import as_items, check_count, check_n_items, check_weights, within
+from semibandits._util.checks import as_items, check_count, check_items, check_n_items, check_weights, within
 from semibandits._util.forks import cached_property
+from semibandits._util.indexed import by_name
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, UnknownItem
-from semibandits.sets.base import EXCLUDED, FIXED, FREE, Solved
+from semibandits.sets.base import EXCLUDED, FIXED, FREE, Solved, best_without
 from semibandits.sets.graphs.bipartite import Counts, Matrix
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Weights, total
@@ -92,8 +93,8 @@ class Pairs(Solved):
             raise InvalidSet(f"optional must be True or False, got {optional!r:.100}")
         self.optional = bool(optional)
         self._rows, self._columns = Side("rows", rows), Side("columns", columns)
-        per_row = _capacities("row_capacities", row_capacities, self.n_rows)
-        per_column = _capacities("column_capacities", column_capacities, self.n_columns)
+        per_row = _capacities("row_capacities", row_capacities, self._rows)
+        per_column = _capacities("column_capacities", column_capacities, self._columns)
         self.row_capacities, self.column_capacities = tuple(per_row), tuple(per_column)
         self._by_column = sum(per_column) < sum(per_row)
         check_n_items(self.n_rows * self.n_columns, "the number of pairs", each=PAIR_BYTES)
@@ -214,6 +215,19 @@ class Pairs(Solved):
                 wanted = f"must have {shortage.need} of the {others.kind} in all, but can have at most {shortage.most}"
                 raise EmptyFeasibleSet(f"{which} {wanted}")
 
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        """Places without an item cost infinity, and so do those that are left out.
+
+        A search would not end where there is no solution: whether there is one tells that with the fewest of them.
+        """
+        outside = check_items(exclude, self.n_items)
+        if not self.optional:
+            fewest = np.zeros(self.n_items)
+            fewest[outside] = -1.0
+            if fewest[self._live(fewest)].any():
+                return self.restrict(exclude=outside).argmax(weights)
+        return best_without(self, self._live, weights, outside)
+
     # Exchanges
 
     def best_with_each(self, weights: ArrayLike) -> Weights:
@@ -317,15 +331,21 @@ class Pairs(Solved):
         return without + (", optional" if self.optional else "") + self._restricted
 
 
-def _capacities(name: str, given: Any, count: int) -> list[int]:
+def _capacities(name: str, given: Any, side: Side) -> list[int]:
     listed = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(listed, int | np.integer):
-        listed = [listed] * count
-    if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
-        raise InvalidSet(f"{name} must be an integer >= 0 or a list of them, got {given!r:.200}")
-    listed = list(listed)
-    if len(listed) != count:
-        raise InvalidSet(f"{name} must be {count} integers, one each, got {len(listed)}")
+        listed = [listed] * side.count
+    if isinstance(listed, str | bytes | Set) or not isinstance(listed, Iterable):
+        raise InvalidSet(f"{name} must be an integer >= 0, a list of them or a mapping, got {given!r:.200}")
+    named = by_name(listed)
+    listed = list(listed) if named is None else named[1]
+    if len(listed) != side.count:
+        raise InvalidSet(f"{name} must be {side.count} integers, one each, got {len(listed)}")
+    if named is not None:
+        known = {side.index(one): capacity for one, capacity in zip(*named, strict=True)}
+        if known.keys() != set(range(side.count)):
+            raise InvalidSet(f"{name} must have one of each of the {side.kind}, by name, got {given!r:.200}")
+        listed = [known[i] for i in range(side.count)]
     for one in listed:
         if isinstance(one, bool) or not isinstance(one, int | np.integer) or one < 0:
             raise InvalidSet(f"{name} must be integers >= 0, got {one!r:.100}")

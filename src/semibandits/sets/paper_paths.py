@@ -9,7 +9,19 @@ from semibandits.sets.graphs.reading import Edge, Node
 from semibandits.sets.paths import DagPaths
 
 
-class GridPaths(DagPaths):
+class PaperPaths(DagPaths):
+    """Between other nodes they are paths like any others."""
+
+    labels = ()
+
+    def _of_any_ends(self) -> DagPaths:
+        other = DagPaths.__new__(DagPaths)
+        known = ("graph", "edges", "n_items", "_tails", "_heads", "_names", "_rank")
+        vars(other).update({name: getattr(self, name) for name in known})
+        return other
+
+
+class GridPaths(PaperPaths):
     """The paper's grid (Section 7): all monotone paths from the upper left to the lower right corner of m x m squares.
 
     Nodes are (row, column) with (0, 0) in the upper left and (m, m) in the lower right corner. Nodes are read row by
@@ -18,8 +30,6 @@ class GridPaths(DagPaths):
     >>> GridPaths(1).edges
     [((0, 0), (0, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1)), ((1, 0), (1, 1))]
     """
-
-    labels = ()
 
     def __init__(self, m: int) -> None:
         self.m = m = check_count("m", m, most=MOST_ITEMS)
@@ -40,14 +50,12 @@ class GridPaths(DagPaths):
         return f"GridPaths({self.m}{self._restricted})"
 
 
-class KPaths(DagPaths):
+class KPaths(PaperPaths):
     """The paper's K-path problem (Section 6): n_items / k disjoint paths of k items; path j holds items jk .. jk+k-1.
 
     >>> KPaths(6, 3).argmax([0, 0, 1, 1, 1, 0])
     array([3, 4, 5])
     """
-
-    labels = ()
 
     def __init__(self, n_items: int, k: int) -> None:
         n_items, k = check_n_items(n_items, each=EDGE_BYTES), check_count("k", k)

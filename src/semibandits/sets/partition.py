@@ -1,12 +1,13 @@
 """Items in groups, so many of each: the partition matroid."""
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Set
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
 from semibandits._util.checks import check_count
-from semibandits._util.indexed import check_order
+from semibandits._util.indexed import by_name, check_order
 from semibandits.errors import InvalidSet
 from semibandits.sets.base import FREE, Solved
 from semibandits.sets.matroid import MatroidSet
@@ -19,8 +20,8 @@ class PartitionMatroid(MatroidSet, Solved):
     """Every choice of exactly so many items of each group (all, where it has fewer); with `bases=False`, at most.
 
     `groups` names the group of every item, by a number or any other word. `capacities` is one number for all groups, a
-    list for groups 0, 1, 2, ..., or a mapping from groups to numbers (or a list of such pairs). Of a group of
-    capacity 0 no solution contains an item.
+    list for groups 0, 1, 2, ..., or a mapping from groups to numbers (a list of such pairs, a pandas Series with the
+    groups as its index). Of a group of capacity 0 no solution contains an item.
 
     The oracle takes the largest weights of each group by selection, O(n_items), and of tied items those with the lowest
     numbers; with `bases=False` it takes only positive ones.
@@ -39,6 +40,18 @@ class PartitionMatroid(MatroidSet, Solved):
         self._names = list(numbers)
         self._capacity = np.array(_capacities(self._names, capacities), dtype=np.int64)
         self._set_up(bases)
+
+    def with_capacities(self, capacities: Any) -> Self:
+        """The same items in the same groups, restrictions included, and so many of each group.
+
+        >>> menu = PartitionMatroid(["soup", "soup", "main", "main", "main"], {"soup": 1, "main": 2})
+        >>> menu.with_capacities({"soup": 0, "main": 1}).argmax([0.1, 0.9, 0.5, 0.7, 0.5])
+        array([3])
+        """
+        other = copy(self)
+        other._capacity = np.array(_capacities(self._names, capacities), dtype=np.int64)
+        other._resized()
+        return other
 
     def _independent(self, items: Items) -> bool:
         return bool((self._count(items) <= self._capacity).all())
@@ -103,9 +116,11 @@ def _capacities(groups: list[Any], capacities: Any) -> list[int]:
     known: dict[Any, Any]
     if isinstance(capacities, int | np.integer):
         known = dict.fromkeys(groups, capacities)
-    elif isinstance(capacities, Mapping):
-        known = dict(capacities)
-    elif isinstance(capacities, str | bytes) or not isinstance(capacities, Iterable):
+    elif named := by_name(capacities):
+        known = dict(zip(*named, strict=True))
+        if len(known) < len(named[0]):
+            raise InvalidSet(f"a group has two capacities in {capacities!r:.200}")
+    elif isinstance(capacities, str | bytes | Set) or not isinstance(capacities, Iterable):
         raise InvalidSet(f"capacities must be an integer, a list or a mapping from groups, got {capacities!r:.200}")
     else:
         listed = list(capacities)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from semibandits._util.checks import as_items, check_restriction, check_weights, within
 from semibandits._util.forks import cached_property
-from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet
-from semibandits.sets.base import NO_ITEMS, BuiltIn, WarmOracle, check_oracle_weights
+from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet, Unsupported
+from semibandits.sets.base import NO_ITEMS, BuiltIn, WarmOracle, best_without, check_oracle_weights
 from semibandits.sets.graphs.reading import Node, plain, read_graph
 from semibandits.sets.oracles import paths, paths_lanes, paths_trade_offs
 from semibandits.sets.oracles.paths import Arc, Plan
@@ -55,6 +55,30 @@ class DagPaths(BuiltIn):
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         """Tail and head of each edge: a->b."""
         return self.graph.labels()
+
+    def between(self, source: Node, target: Node) -> "DagPaths":
+        """The paths between two other nodes of the same graph: the same items, by number.
+
+        The graph is not read again. A restricted set has no other source and target: restrict the new one.
+
+        >>> diamond = DagPaths([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d")], source="a", target="d")
+        >>> diamond.between("b", "d").argmax([0.5, 0.2, 0.5, 0.9, 0.3])
+        array([2])
+        """
+        if len(self._useful) != self._n_covered:
+            raise Unsupported(f"{self!r} is restricted: restrict the paths between other nodes instead")
+        ends = self.graph.number("source", source), self.graph.number("target", target)
+        if ends[0] == ends[1]:
+            raise InvalidSet(f"source and target must be different nodes, got {source!r} twice")
+        other = self._of_any_ends()
+        other.source, other.target, other._source, other._target = source, target, *ends
+        other._keep(np.ones(self.n_items, dtype=bool))
+        other._n_covered = len(other._useful)
+        other.max_size = int(other._best(np.ones(self.n_items).tolist(), other._backward)[other._source])
+        return other
+
+    def _of_any_ends(self) -> "DagPaths":
+        return copy(self)
 
     def _topological_rank(self) -> list[int]:
         """For every node its place in an order in which all edges point forward."""
@@ -139,6 +163,9 @@ class DagPaths(BuiltIn):
 
     def argmax(self, weights: ArrayLike) -> Items:
         return self._live(check_oracle_weights(self, weights))
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        return best_without(self, self._live, weights, exclude)
 
     @cached_property
     def _live(self) -> WarmOracle:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from semibandits._util.checks import as_items, check_items, check_n_items, check_restriction, check_weights, within
 from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, SemiBanditError, Unsupported
-from semibandits.oracle import compiled_oracle, count_solutions, solve
+from semibandits.oracle import compiled_oracle, count_solutions, solve, solve_without
 from semibandits.sets.base import BuiltIn, restriction
 from semibandits.sets.oracles import product
 from semibandits.sets.programs.program import Program
@@ -107,19 +107,35 @@ class Product(BuiltIn):
         for block, offset in zip(self.blocks, self.offsets, strict=True):
             yield block, weights[offset : offset + block.n_items]
 
-    def _solve(self, weights: Weights) -> list[Items]:
+    def _solve(self, weights: Weights, exclude: list[Items] | None = None) -> list[Items]:
+        """The best solution of each block; `exclude`: without these items of each."""
         answers = []
         for b, (block, w) in enumerate(self._weighed(weights)):
             try:
-                answers.append(solve(block, w))
+                banned = exclude is not None and exclude[b].size
+                answers.append(solve_without(block, w, exclude[b]) if exclude and banned else solve(block, w))
             except SemiBanditError as error:
                 error.say_where(f"block {b}")
                 raise
         return answers
 
     def argmax(self, weights: ArrayLike) -> Items:
-        answers = self._solve(check_weights(weights, self.n_items))
-        return np.concatenate([items + offset for items, offset in zip(answers, self.offsets, strict=True)])
+        return self._joined(self._solve(check_weights(weights, self.n_items)))
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        w, outside = check_weights(weights, self.n_items), check_items(exclude, self.n_items)
+        try:
+            return self._joined(self._solve(w, self._split(outside)))
+        except EmptyFeasibleSet:
+            return super().argmax_without(weights, outside)
+
+    def _joined(self, parts: list[Items]) -> Items:
+        return np.concatenate([items + offset for items, offset in zip(parts, self.offsets, strict=True)])
+
+    def warm_up(self) -> None:
+        for block in self.blocks:
+            if isinstance(block, BuiltIn):
+                block.warm_up()
 
     def contains(self, items: Iterable[int]) -> bool:
         ordered = as_items(items)

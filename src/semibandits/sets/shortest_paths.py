@@ -1,22 +1,24 @@
 """Shortest paths in any graph, with costs >= 0."""
 
 from collections.abc import Iterable
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import as_items, check_count, check_weights, within
+from semibandits._util.checks import as_items, check_count, check_items, check_weights, within
 from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, Unsupported
-from semibandits.sets.base import EXCLUDED, FIXED, Solved, WarmOracle, check_oracle_weights
+from semibandits.sets.base import EXCLUDED, FIXED, NO_ITEMS, Solved, WarmOracle, check_oracle_weights
 from semibandits.sets.graphs.detours import Detours
-from semibandits.sets.graphs.network import network
+from semibandits.sets.graphs.network import Network, network
 from semibandits.sets.graphs.reading import Node, plain, read_graph
 from semibandits.sets.graphs.simple_paths import Search, through_each
 from semibandits.sets.oracles import dijkstra, hop_paths
 from semibandits.sets.programs.program import Program
-from semibandits.types import Items, Solver, Weights
+from semibandits.sets.ways import Between, Ways
+from semibandits.types import FeasibleSet, Items, Solver, Weights
 
 SMALL = 200
 """Up to so many edges `uncovered` searches where it must, to be exact."""
@@ -58,26 +60,106 @@ class Paths(Solved):
         self.directed = self.graph.directed
         self.edges = self.graph.edges
         self.n_items = len(self.edges)
-        self.source, self.target = source, target
+        self.source, self.target = plain(source), plain(target)
         self._source, self._target = self.graph.number("source", source), self.graph.number("target", target)
         if self._source == self._target:
             raise InvalidSet(f"source and target must be different nodes, got {source!r:.100} twice")
         self.max_hops = None if max_hops is None else check_count("max_hops", max_hops)
+        longest = len(self.graph.nodes) - 1
+        self._limit = self.max_hops if self.max_hops is not None and self.max_hops < longest else None
+        """Restrictions make no difference to it, so that ties are broken alike."""
         self._set_free()
 
     def _prepare(self) -> None:
-        self._network = network(self.graph, self._source, self._target, self._state, self.max_hops)
+        vars(self).pop("_network", None)
         longest = self._network.nodes - 1
-        self._limit = self.max_hops if self.max_hops is not None and self.max_hops < longest else None
-        self.max_size = longest if self._limit is None else self._limit
+        self.max_size = longest if self._limit is None else min(longest, self._limit)
         self._fixed = np.flatnonzero(self._state == FIXED)
         if self._fixed.size and self._through(self._fixed.tolist(), None) is None:
             raise EmptyFeasibleSet("no simple path contains all demanded edges")
 
     @property
+    def _network(self) -> Network:
+        """It is no `cached_property`, for it counts when sets are told apart."""
+        known = vars(self)
+        if "_network" not in known:
+            known["_network"] = network(self.graph, self._source, self._target, self._state, self._limit)
+        found: Network = known["_network"]
+        return found
+
+    @cached_property
+    def _ways(self) -> Ways:
+        """Those of the graph: `between` and `restrict` hand them on."""
+        return Ways(self.graph)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_network": self._network}
+
+    def __copy__(self) -> Self:
+        """Without working out the network for it."""
+        other = type(self).__new__(type(self))
+        vars(other).update(super().__getstate__())
+        return other
+
+    def between(self, source: Node, target: Node) -> Self:
+        """The paths between two other nodes of the same graph: the same items, by number and name, and restrictions.
+
+        The graph is not read again, so that it is quick enough to be done for every request (`ask(feasible=...)`):
+        one pass through the edges. With `max_hops` or demanded edges it takes as long as a new set.
+
+        >>> roads = Paths([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], "a", "d", directed=False)
+        >>> roads.between("d", "b").argmax([-1.0, -1.0, -5.0, -1.0])
+        array([1, 3])
+        """
+        ways = self._ways
+        ends = ways.number("source", source), ways.number("target", target)
+        if ends[0] == ends[1]:
+            raise InvalidSet(f"source and target must be different nodes, got {source!r:.100} twice")
+        other = copy(self)
+        vars(other).pop("_network", None)
+        other.source, other.target, other._source, other._target = plain(source), plain(target), *ends
+        vars(other)["_ways"] = ways
+        if "labels" in vars(self):
+            vars(other)["labels"] = self.labels
+        quick = self._fixed.size == 0 and self._limit is None
+        useful = ways.useful(self._state != EXCLUDED, *ends) if quick else None
+        if useful is None:
+            other._prepare()
+            return other
+        if not useful.any():
+            left = "" if (self._state != EXCLUDED).all() else " without the excluded edges"
+            raise EmptyFeasibleSet(f"no path leads from {source!r:.100} to {target!r:.100}{left}")
+        other.max_size = ways.nodes_at(useful) - 1
+        vars(other)["_live"] = Between(ways, useful, *ends)
+        return other
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> Self:
+        restricted = super().restrict(include, exclude)
+        if "_ways" in vars(self):
+            vars(restricted)["_ways"] = self._ways
+        return restricted
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        """The edges that are left, but for those on no path, which are not to be looked at: they could break ties.
+
+        Where hops are counted they could not: by an edge that leads nowhere, no node is reached with fewer hops.
+        """
+        if self._fixed.size:
+            return FeasibleSet.argmax_without(self, weights, exclude)
+        outside = check_items(exclude, self.n_items)
+        w = check_oracle_weights(self, weights)
+        left = self._state != EXCLUDED
+        left[outside] = False
+        useful = left if self._limit is not None else self._ways.useful(left, self._source, self._target)
+        if useful is None:
+            return FeasibleSet.argmax_without(self, weights, outside)
+        items = self._live(np.where(useful, w, -np.inf)) if useful.any() else NO_ITEMS
+        return items if items.size else self.restrict(exclude=outside).argmax(weights)
+
+    @property
     def _easy(self) -> bool:
         """Whether each edge of the network is on a simple path, and a shortest one through it is quickly found."""
-        return not self.directed and self.max_hops is None
+        return not self.directed and self._limit is None
 
     def _through(self, items: list[int], costs: list[float] | None) -> list[int] | None:
         """The shortest path, or without costs any, through these edges; None: there is none."""
@@ -98,8 +180,16 @@ class Paths(Solved):
         return items
 
     @cached_property
-    def _live(self) -> WarmOracle:
+    def _live(self) -> WarmOracle | Between:  # type: ignore[override]
         return WarmOracle(self._text(), self.max_size)
+
+    def warm_up(self) -> None:
+        """With what other ends (`between`) and missing edges (`argmax_without`) take."""
+        super().warm_up()
+        if not self._fixed.size and self._limit is None:
+            weights = -np.random.default_rng(0).random(self.n_items)
+            self.argmax_without(weights, ())
+            self._ways.shortest(weights, self._source, self._target)
 
     def _text(self) -> Solver:
         """The oracle that does not know of demanded edges."""

@@ -1,6 +1,8 @@
 """Any k of the items: the uniform matroid."""
 
-from typing import Any
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +10,7 @@ from numpy.typing import ArrayLike
 from semibandits._util.checks import check_count, check_n_items, check_weights
 from semibandits._util.forks import cached_property
 from semibandits.errors import InvalidSet
-from semibandits.sets.base import EXCLUDED, FIXED, FREE, WarmOracle, check_oracle_weights
+from semibandits.sets.base import EXCLUDED, FIXED, FREE, WarmOracle, best_without, check_oracle_weights
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.oracles import top_k, top_k_lanes, top_k_trade_offs
 from semibandits.sets.programs.program import Program
@@ -32,10 +34,24 @@ class TopK(MatroidSet):
 
     def __init__(self, n_items: int, k: int, *, bases: bool = True) -> None:
         self.n_items = check_n_items(n_items)
+        self._set_k(k)
+        self._set_up(bases)
+
+    def with_k(self, k: int) -> Self:
+        """The same items, restrictions included, and another size of the slate.
+
+        >>> TopK(5, 2).with_k(3)
+        TopK(5, 3)
+        """
+        other = copy(self)
+        other._set_k(k)
+        other._resized()
+        return other
+
+    def _set_k(self, k: int) -> None:
         self.k = check_count("k", k)
         if self.k > self.n_items:
             raise InvalidSet(f"k must be at most n_items={self.n_items}, got {self.k}")
-        self._set_up(bases)
 
     def _independent(self, items: Items) -> bool:
         return items.size <= self.k
@@ -46,7 +62,12 @@ class TopK(MatroidSet):
         return min(self._room, self._free.size)
 
     def argmax(self, weights: ArrayLike) -> Items:
-        w = check_oracle_weights(self, weights)
+        return self._best(check_oracle_weights(self, weights))
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        return best_without(self, self._best, weights, exclude)
+
+    def _best(self, w: Weights) -> Items:
         return self._select(w) if self.n_items < WORTH_COMPILING else self._live(w)
 
     def _select(self, w: Weights) -> Items:
@@ -58,6 +79,10 @@ class TopK(MatroidSet):
     @cached_property
     def _live(self) -> "_Live":
         return _Live(self)
+
+    def warm_up(self) -> None:
+        if self.n_items >= WORTH_COMPILING:
+            super().warm_up()
 
     def _weakest(self, w: Weights, items: Items) -> Items:
         weakest = np.full(self.n_items, self.n_items)

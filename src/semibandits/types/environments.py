@@ -7,8 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from semibandits._util.arrays import Arrays, Bounds, Items, Scalar, Weights
+from semibandits._util.checks import check_bounds
 from semibandits._util.forks import cached_property
+from semibandits._util.ownership import ours
 from semibandits.errors import BadWeights, Unsupported
+from semibandits.types.sets import FeasibleSet
 
 DrawFunction: TypeAlias = Callable[[int, Scalar, Scalar, Arrays], Scalar]
 
@@ -28,6 +31,9 @@ class Environment(ABC):
 
     Where the means change from round to round, it sets `drifts`, `means` is a method, `means(round)`, and a static
     function `mean(round, item, tables)` beside `draw` serves the compiler.
+
+    Where every round has a feasible set of its own, it sets `says_sets` and `drifts`, and writes `feasible` and
+    `means(round)`.
     """
 
     n_items: int
@@ -37,6 +43,10 @@ class Environment(ABC):
     """Whether the items' weights are known to be independent of each other."""
     drifts: bool = False
     """True: the means change from round to round, and `means(round)` is a method."""
+    says_sets: bool = False
+    """True: `feasible` tells from which set a round's solution is chosen. What is best then changes: so it `drifts`."""
+    sets: tuple[FeasibleSet, ...] = ()
+    """All sets that `feasible` may return, where they are known: they are looked at before the first round."""
     hindsight: bool = False
     """True: a sequence by no law, recorded or an adversary's. Regret is against the best solution in hindsight."""
     batched: bool = False
@@ -72,6 +82,13 @@ class Environment(ABC):
             )
         return drawn
 
+    def feasible(self, round: int, key: Scalar) -> FeasibleSet | None:
+        """The set from which this round's solution is chosen, with the items of the problem's; None: the problem's own.
+
+        As the weights, it is a pure function of the round and its key.
+        """
+        return None
+
     def at(self, round: int) -> "Environment":
         """The world that is in every round as this one is in `round`: itself, unless it drifts."""
         if self.drifts:
@@ -84,6 +101,14 @@ class Environment(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_items} items)"
+
+
+def bounds_in(environment: Environment) -> Bounds:
+    """The bounds of the weights: those of each item as arrays, also where a user's class has lists."""
+    bounds = environment.bounds
+    if ours(environment) or not any(np.ndim(side) > 0 for side in bounds):
+        return bounds
+    return check_bounds(bounds, environment.n_items, environment.labels)
 
 
 def means_in(environment: Environment, round: int) -> Weights:

@@ -27,6 +27,11 @@ class IndexPolicy(ABC):
     needs_horizon: bool = False
     instead_of_horizon: ClassVar[str] = ""
     """What to say to those who do not know it."""
+    common_scale: ClassVar[bool] = False
+    """Whether x is on one scale for all items, that of the widest bounds, also where each item has bounds of its own.
+
+    For scores that are no guesses of weights, but say what the oracle is to choose.
+    """
     random: ClassVar[bool] = True
     """Whether the functions use their `key`; where not, they are given 0 and nothing is spent on it."""
     redraws: ClassVar[bool] = False
@@ -66,6 +71,13 @@ class IndexPolicy(ABC):
         `round` is today's.
         """
         raise Unsupported("this policy cannot take an observation back: use init='all' or init='optimistic'")
+
+    observe_many: ClassVar[Callable[..., Stats] | None] = None
+    """observe_many(s, counts, sums, squares, round, p): the statistics of items after many observations of each, at
+    least one, of which number, sum and sum of squares of x are known. NumPy arrays; it is not compiled.
+
+    Where the statistics follow from number and sum alone, `of_count_and_sum(observe)` is such a function.
+    """
 
     @staticmethod
     @abstractmethod
@@ -108,8 +120,13 @@ class Policy(ABC):
     """"bandit": it needs only the sum of the chosen items' x, and is given an array with just that."""
     init: Literal["all", "optimistic"] = "optimistic"
     """"all": before it is asked, solutions are chosen until every item was observed."""
+    common_scale: ClassVar[bool] = True
+    """Where items have bounds of their own, x is on the scale of the widest: what solutions are worth needs one."""
     needs_note: ClassVar[bool] = False
     """Whether it cannot learn without its note: then not from logged data either."""
+    own_set_only: ClassVar[bool | None] = None
+    """Whether what it learns is of the solutions of one set, so that it cannot choose from another now and then. None:
+    it is taken to be so where it cannot learn without its note."""
     needs_horizon: bool = False
     instead_of_horizon: ClassVar[str] = ""
     """What to say to those who do not know it."""
@@ -137,8 +154,9 @@ class Policy(ABC):
         """The solution for this round, ascending, and a note that is kept with the decision. Changes nothing.
 
         The note holds what `learn` will want to know of this moment, such as the chance that each item had: feedback
-        may come when the state is another one. `feasible` may be a part of the set, where not all items are available.
-        `key` is the round's own, for `semibandits.rng` and `semibandits.draws`.
+        may come when the state is another one. `feasible` may be a part of the set, where not all items are available,
+        or (unless `own_set_only`) another set of the same items. `key` is the round's own, for `semibandits.rng` and
+        `semibandits.draws`.
         """
 
     @abstractmethod
@@ -152,6 +170,13 @@ class Policy(ABC):
         `choose`: by the initialisation, or elsewhere. `feasible` is the whole set.
         """
 
+    def observe_many(self, state: State, counts: Weights, sums: Weights, squares: Weights) -> State | None:
+        """The state after observations of which number, sum and sum of squares of x are known, for every item.
+
+        None: it must see every observation by itself.
+        """
+        return None
+
     def scores(self, state: State, feasible: FeasibleSet, round: int, key: int) -> Weights:
         """U_t on the scale of x, where it scores items one by one."""
         raise Unsupported(f"{self!r} scores whole solutions, not items")
@@ -161,6 +186,19 @@ class Policy(ABC):
         return None
 
     __repr__ = IndexPolicy.__repr__
+
+
+def of_count_and_sum(observe: Callable[..., Stats]) -> Callable[..., Stats]:
+    """`observe_many` of a policy whose statistics follow from the number of observations and their sum.
+
+    All but one are put into count and sum; `observe` sees the last, and works out the rest.
+    """
+
+    def observe_many(s: Stats, counts: Scalar, sums: Scalar, squares: Scalar, round: int, p: Params) -> Stats:
+        mean = sums / counts
+        return observe((s[0] + (counts - 1.0), s[1] + (sums - mean), *s[2:]), mean, round, 0, 0, p)
+
+    return observe_many
 
 
 def constants_of(policy: object) -> str:

@@ -157,6 +157,14 @@ class FeasibleSet(ABC):
         Raises `EmptyFeasibleSet` where there are none.
         """
 
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        """The best of the solutions with none of these items: what `restrict(exclude=exclude).argmax(weights)` says.
+
+        A set that can find it without making the restricted set first overrides this, with the same answer, ties
+        included. Raises `EmptyFeasibleSet` where there is no such solution.
+        """
+        return self.restrict(exclude=exclude).argmax(weights)
+
     def best_with_each(self, weights: ArrayLike) -> Weights:
         """For every item the value of the best solution that contains it; -inf where none does.
 

@@ -55,6 +55,7 @@ class BGCTS(IndexPolicy):
         return (p[0] * sqrt(f / where(round < 2, 1.0, log(max(round, 2)))),)
 
     observe = staticmethod(GaussianCTS.observe)
+    observe_many = staticmethod(GaussianCTS.observe_many)
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:

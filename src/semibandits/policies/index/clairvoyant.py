@@ -30,12 +30,13 @@ class Clairvoyant(Counted):
             raise BadArgument(f"Clairvoyant needs the problem whose means it is to know, got {problem!r:.200}")
         world = problem.environment
         starts, rows, slopes = _pieces(world)
-        lo, hi = world.bounds
+        lo, hi = problem.bounds
+        width = np.where(np.less(lo, hi), np.subtract(hi, lo), np.inf)  # what is known has x = 0
         least = problem.sense == "min"
         self._n_items = world.n_items
         self._starts = starts
-        self._rows = (hi - rows) / (hi - lo) if least else (rows - lo) / (hi - lo)
-        self._slopes = slopes / (lo - hi if least else hi - lo)
+        self._rows = (hi - rows) / width if least else (rows - lo) / width
+        self._slopes = slopes / (-width if least else width)
 
     def check(self, feasible: FeasibleSet) -> None:
         if feasible.n_items != self._n_items:

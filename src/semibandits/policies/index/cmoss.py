@@ -8,6 +8,7 @@ from semibandits._util.checks import Begin, check_init, check_positive
 from semibandits.errors import BadArgument
 from semibandits.kernel import ln, sqrt, where
 from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
+from semibandits.types.policies import of_count_and_sum
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class CMOSS(IndexPolicy):
     @staticmethod
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
         return (s[0] + 1.0, s[1] + x)
+
+    observe_many = staticmethod(of_count_and_sum(observe))
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:

@@ -6,6 +6,7 @@ from typing import ClassVar
 from semibandits._util.checks import check_choice, check_positive
 from semibandits.kernel import log, sqrt, where
 from semibandits.types import Clock, Game, IndexPolicy, Init, Params, Scalar, Stats
+from semibandits.types.policies import of_count_and_sum
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class CombUCB1(IndexPolicy):
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
         count, sum_ = s[0] + 1.0, s[1] + x
         return (count, sum_, 1.0 / sqrt(count))
+
+    observe_many = staticmethod(of_count_and_sum(observe))
 
     @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from semibandits.types import Clock, IndexPolicy, Init, Params, Scalar, Stats
+from semibandits.types.policies import of_count_and_sum
 
 
 class Counted(IndexPolicy):
@@ -19,3 +20,5 @@ class Counted(IndexPolicy):
     @staticmethod
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
         return (s[0] + 1.0, s[1] + x)
+
+    observe_many = staticmethod(of_count_and_sum(observe))

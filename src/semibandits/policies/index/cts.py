@@ -43,6 +43,12 @@ class CTS(IndexPolicy):
         return (count, s[1] + x, successes, beta_width(1.0 + successes), beta_width(1.0 + (count - successes)))
 
     @staticmethod
+    def observe_many(s: Stats, counts: Scalar, sums: Scalar, squares: Scalar, round: int, p: Params) -> Stats:
+        """As many successes as are to be expected: of coins, as there were."""
+        count, successes = s[0] + counts, s[2] + sums
+        return (count, s[1] + sums, successes, beta_width(1.0 + successes), beta_width(1.0 + (count - successes)))
+
+    @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         return beta_with(1.0 + s[2], 1.0 + (s[0] - s[2]), s[3], s[4], key, item)
 

@@ -57,6 +57,12 @@ class Discounted(IndexPolicy):
         return (s[0] * old + new, s[1] * old + x * new, later)
 
     @staticmethod
+    def observe_many(s: Stats, counts: Scalar, sums: Scalar, squares: Scalar, round: int, p: Params) -> Stats:
+        later = where(s[2] > round, s[2], 1.0 * round)
+        old, new = exp((later - s[2]) * p[2]), exp((later - round) * p[2])
+        return (s[0] * old + counts * new, s[1] * old + sums * new, later)
+
+    @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         seen = s[0] > 0.0
         count = where(seen, s[0], 1.0)

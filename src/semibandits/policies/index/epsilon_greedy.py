@@ -8,6 +8,7 @@ from semibandits.errors import BadArgument
 from semibandits.kernel import exp, log, where
 from semibandits.rng import uniform
 from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
+from semibandits.types.policies import of_count_and_sum
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class EpsilonGreedy(IndexPolicy):
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
         count, sum_ = s[0] + 1.0, s[1] + x
         return (count, sum_, sum_ / count)
+
+    observe_many = staticmethod(of_count_and_sum(observe))
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:

@@ -32,6 +32,7 @@ class ExploreThenCommit(IndexPolicy):
     prior: ClassVar[Stats] = (0.0, 0.0, 0.0, 0.0)
     init: ClassVar[Init] = "optimistic"  # type: ignore[misc]
     random: ClassVar[bool] = False
+    common_scale: ClassVar[bool] = True
     instead_of_horizon: ClassVar[str] = ": say for how many rounds to explore"
 
     def __post_init__(self) -> None:

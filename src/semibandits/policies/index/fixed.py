@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class Fixed(Counted):
     use = "a baseline: what is done today"
     formula = "what makes the oracle answer `items`"
 
+    common_scale: ClassVar[bool] = True
     items: Iterable[int]
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from semibandits._util.checks import Begin, check_init, check_positive
 from semibandits.draws import normal
 from semibandits.kernel import sqrt, where
 from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
+from semibandits.types.policies import of_count_and_sum
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class GaussianCTS(IndexPolicy):
     def observe(s: Stats, x: Scalar, round: int, key: int, item: Scalar, p: Params) -> Stats:
         count = s[0] + 1.0
         return (count, s[1] + x, 1.0 / sqrt(count))
+
+    observe_many = staticmethod(of_count_and_sum(observe))
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:

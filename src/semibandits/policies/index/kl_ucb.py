@@ -6,6 +6,7 @@ from typing import ClassVar
 from semibandits._util.checks import Begin, check_init, check_not_negative
 from semibandits.kernel import exp, ln, log, sqrt, where
 from semibandits.types import Clock, Game, IndexPolicy, Params, Scalar, Stats
+from semibandits.types.policies import of_count_and_sum
 
 CLOSEST = 1e-9
 """Means are kept so far from 0 and 1, which raises their bounds by 2.2e-8 at most, and lowers them by 1e-9."""
@@ -58,6 +59,8 @@ class KLUCB(IndexPolicy):
         mean = sum_ / count
         mean = where(mean > CLOSEST, where(mean < 1.0 - CLOSEST, mean, 1.0 - CLOSEST), CLOSEST)
         return (count, sum_, mean, ln(mean), mean / (1.0 - mean))
+
+    observe_many = staticmethod(of_count_and_sum(observe))
 
     @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:

@@ -44,5 +44,6 @@ class OMM(IndexPolicy):
 
     clock = staticmethod(CombUCB1.clock)
     observe = staticmethod(CombUCB1.observe)
+    observe_many = staticmethod(CombUCB1.observe_many)
     forget = staticmethod(CombUCB1.forget)
     score = staticmethod(CombUCB1.score)

@@ -102,6 +102,16 @@ class PooledCTS(IndexPolicy):
         return (after, total, s[2] * old + new * ((x - mean) * (x - total / after)), later)
 
     @staticmethod
+    def observe_many(s: Stats, counts: Scalar, sums: Scalar, squares: Scalar, round: int, p: Params) -> Stats:
+        later = p[1] * where(s[3] > round, s[3], 1.0 * round)
+        old, new = exp((later - s[3]) * p[0]), exp((later - round) * p[0])
+        count, sum_, more, added = s[0] * old, s[1] * old, counts * new, sums * new
+        apart = where(count > 0.0, sum_ / where(count > 0.0, count, 1.0) - sums / counts, 0.0)
+        within = squares - sums * (sums / counts)
+        varied = s[2] * old + new * where(within > 0.0, within, 0.0) + apart * apart * (count * more / (count + more))
+        return (count + more, sum_ + added, varied, later)
+
+    @staticmethod
     def forget(s: Stats, x: Scalar, round: int, p: Params) -> Stats:
         count, sum_ = s[0] - 1.0, s[1] - x
         seen = count > 0.0

@@ -10,10 +10,11 @@ from semibandits.types import Clock, Params, Scalar, Stats
 
 @dataclass(frozen=True)
 class Random(Counted):
-    """Chooses the best solution under random weights: each item's uniform between the bounds, anew in every round.
+    """Chooses the best solution under random weights: each item's uniform between its bounds, anew in every round.
 
-    That is the uniform distribution over solutions where items can be exchanged for each other, as in `TopK`. In
-    general it is not: of spanning trees, say, it draws those that Kruskal's algorithm finds in random order.
+    That is the uniform distribution over solutions where items with the same bounds can be exchanged for each other, as
+    in `TopK`. In general it is not: of spanning trees, say, it draws those that Kruskal's algorithm finds in random
+    order.
     """
 
     needs = "nothing"

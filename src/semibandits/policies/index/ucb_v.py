@@ -49,6 +49,10 @@ class UCBV(IndexPolicy):
         return (s[0] + 1.0, s[1] + x, s[2] + x * x)
 
     @staticmethod
+    def observe_many(s: Stats, counts: Scalar, sums: Scalar, squares: Scalar, round: int, p: Params) -> Stats:
+        return (s[0] + counts, s[1] + sums, s[2] + squares)
+
+    @staticmethod
     def score(s: Stats, c: Clock, key: int, item: Scalar, p: Params) -> Scalar:
         seen = s[0] > 0.0
         per = 1.0 / where(seen, s[0], 1.0)

@@ -14,12 +14,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits._util.forks import ForkLock
 from semibandits._util.identity_cache import IdentityCache
 from semibandits._util.ownership import ours
 from semibandits.errors import InfeasibleSolution
 from semibandits.kernel import is_ours, placeholder
-from semibandits.kernel.warm import Warm
+from semibandits.kernel.warm import Warm, taken
 from semibandits.oracle import compiled_oracle, solve
 from semibandits.types import Arrays, FeasibleSet, Items, Note, Policy, Solver, State, Weights
 
@@ -155,13 +154,13 @@ class WarmPolicy:
         self._plain_choose = substituted(kernels.choose, plainly)
         self._plain_learn = substituted(kernels.learn, plainly)
         self._numbers = np.arange(feasible.n_items, dtype=np.uint64)
-        self._begin_anew()
-        self._lock = ForkLock(self._begin_anew)
+        self._free: list[Room] = []
+        """Work spaces that no call is using."""
 
-    def _begin_anew(self) -> None:
+    def _make_room(self) -> Room:
         feasible = self._set()
-        if feasible is not None:
-            self._room = make_room(self.kernels, feasible, self._solver)
+        assert feasible is not None
+        return make_room(self.kernels, feasible, self._solver)
 
     @property
     def warm(self) -> tuple[Warm, ...]:
@@ -169,11 +168,10 @@ class WarmPolicy:
         return self._choosing, self._learning, self._scoring
 
     def choose(self, state: State, round: int, key: int) -> tuple[Items, Note]:
-        with self._lock:  # the work space is shared
-            _, items, note = self._choosing.run(
-                self._choose_plainly, self._choose_compiled, self._room, state, round, key
-            )
-            return items, note
+        room = taken(self._free, self._make_room)
+        _, items, note = self._choosing.run(self._choose_plainly, self._choose_compiled, room, state, round, key)
+        self._free.append(room)
+        return items, note
 
     def _choose_plainly(self, room: Room, state: State, round: int, key: int) -> tuple[State, Items, Note]:
         with np.errstate(all="ignore"):
@@ -195,10 +193,10 @@ class WarmPolicy:
 
     def learn(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:
         noted = np.zeros(0) if note is None else np.asarray(note, dtype=np.float64)
-        with self._lock:
-            return self._learning.run(
-                self._learn_plainly, self._learn_compiled, self._room, state, (items, x, noted), round, key
-            )
+        room, told = taken(self._free, self._make_room), (items, x, noted)
+        after = self._learning.run(self._learn_plainly, self._learn_compiled, room, state, told, round, key)
+        self._free.append(room)
+        return after
 
     def _learn_plainly(self, room: Room, state: State, told: Arrays, round: int, key: int) -> State:
         with np.errstate(all="ignore"):
@@ -211,6 +209,15 @@ class WarmPolicy:
         after, (items, x, note) = copied(state), told
         learn(after, items.copy(), x.copy(), note.copy(), round, key, self.kernels.data, room.work)
         return after
+
+    def warm_up(self, state: State, round: int, key: int, sums: bool) -> None:
+        """Calls all that can be compiled, and changes nothing; `sums`: it is told the sum alone."""
+        if self._choosing.compilable:
+            items, note = self.choose(state, round, key)
+            x = np.full(items.size, 0.5)
+            self.learn(state, round, items, np.array([x.sum()]) if sums else x, note, key)
+        elif self._scoring.compilable:
+            self._score_items(state, np.empty(self._numbers.size), round, key, self.kernels.data)
 
     def scores(self, state: State, round: int, key: int) -> Weights:
         assert self.kernels.score is not None

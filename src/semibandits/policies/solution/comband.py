@@ -60,6 +60,7 @@ class COMBAND(CompiledPolicy):
 
     feedback: ClassVar[FeedbackKind] = "bandit"
     needs_note: ClassVar[bool] = True
+    own_set_only: ClassVar[bool] = True
     by_item: ClassVar[tuple[str, ...]] = ("estimates",)
     instead_of_horizon: ClassVar[str] = ": give eta= or gamma="
 

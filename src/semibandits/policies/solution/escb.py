@@ -95,6 +95,9 @@ class ESCB(CompiledPolicy):
         constants = np.array([game.offset, self.c * size, margin])
         return Observed(np.zeros(game.n_items), np.zeros(game.n_items), constants)
 
+    def observe_many(self, state: Observed, counts: Weights, sums: Weights, squares: Weights) -> Observed:
+        return state._replace(counts=state.counts + counts, sums=state.sums + sums)
+
     def kernels(self, feasible: FeasibleSet) -> PolicyKernels:
         found = self._approximates(feasible)
         if found is None:

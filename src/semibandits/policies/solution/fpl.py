@@ -64,6 +64,7 @@ class FPL(CompiledPolicy):
     most: int | None = None
 
     needs_note = True
+    own_set_only = False
     instead_of_horizon: ClassVar[str] = ": give eta=, such as sqrt((log(L/K) + 1) / (2 L n)) for some n rounds"
     by_item: ClassVar[tuple[str, ...]] = ("losses",)
 

@@ -64,6 +64,7 @@ class FromHull(CompiledPolicy):
     """
 
     needs_note: ClassVar[bool] = True
+    own_set_only: ClassVar[bool] = True
 
     @abstractmethod
     def functions(self, listed: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -93,6 +93,10 @@ def read_graph(graph: Any, directed: bool | None = None) -> Graph:
         heads = [number.setdefault(head, len(number)) for _, head, _ in listed]
     except TypeError as error:
         raise InvalidSet(f"nodes must be hashable: {error}") from error
+    for node in number:
+        if node != node:  # so that no two edges would meet there
+            edge = next(i for i, ends in enumerate(listed) if node in ends)
+            raise InvalidSet(f"{node!r} cannot be a node, as in edge {edge}, {listed[edge][:2]!r:.100}")
     return Graph(list(number), tails, heads, directed, [name for _, _, name in listed])
 
 

@@ -3,6 +3,7 @@
 Each end has a heap with four children to a node, in which costs can be lowered (Johnson 1975).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ class Heaps(NamedTuple):
 
 
 def solver(network: Network) -> Solver:
-    """Node v is there twice: as v it is reached from the source, as nodes + v, going back, from the target."""
+    """From node 0 to the last."""
     nodes = network.nodes
     arcs: list[int] = []
     first = [0]
@@ -34,16 +35,39 @@ def solver(network: Network) -> Solver:
             for node, item in way:
                 arcs += (offset + node, item)
             first.append(len(arcs) // 2)
-    data = (np.array(first, dtype=np.int64), np.array(arcs, dtype=np.int64))
-    return Solver(shortest_path, data, numbers=4 * nodes, integers=8 * nodes, own_work=False)
+    return solver_of(shortest_path, (np.array(first, dtype=np.int64), np.array(arcs, dtype=np.int64)))
+
+
+def solver_of(kernel: Callable[..., Any], data: Arrays) -> Solver:
+    """`data`: where the arcs of each node begin, and of each arc the other node and the item.
+
+    Node v is there twice: as v it is reached from the source, as nodes + v, going back, from the target.
+    """
+    nodes = data[0].size // 2
+    return Solver(kernel, data, numbers=4 * nodes, integers=8 * nodes, own_work=False)
 
 
 def shortest_path(weights: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
-    """Goes on at the end that has come less far, until no way between the two can be shorter than the best one met.
+    """The source is node 0, the target the last one."""
+    first, arcs = data
+    return from_both_ends(weights, out, first, arcs, 0, len(first) // 2 - 1, numbers, integers)
 
-    The source is node 0, the target the last one.
+
+def shortest_path_between(question: Any, out: Any, data: Arrays, numbers: Any, integers: Any) -> int:
+    """Between any two nodes: behind the weights, the question names source and target.
+
+    An item of weight minus infinity is never taken, and its nodes are not reached by it.
     """
     first, arcs = data
+    n_items = len(question) - 2
+    source, target = int(question[n_items]), int(question[n_items + 1])
+    return from_both_ends(question, out, first, arcs, source, target, numbers, integers)
+
+
+def from_both_ends(
+    weights: Any, out: Any, first: Any, arcs: Any, source: int, target: int, numbers: Any, integers: Any
+) -> int:
+    """Goes on at the end that has come less far, until no way between the two can be shorter than the best one met."""
     twice = len(first) - 1
     nodes = twice // 2
     distance = numbers[:twice]
@@ -52,10 +76,10 @@ def shortest_path(weights: Any, out: Any, data: Arrays, numbers: Any, integers: 
     heaps = Heaps(numbers[twice : 2 * twice], integers[2 * twice : 3 * twice], integers[3 * twice : 4 * twice])
     for node in range(twice):
         distance[node] = FAR
-    distance[0] = distance[twice - 1] = 0.0
+    distance[source] = distance[nodes + target] = 0.0
     heaps.cost[0] = heaps.cost[nodes] = 0.0
-    heaps.node[0] = 0
-    heaps.node[nodes] = twice - 1
+    heaps.node[0] = source
+    heaps.node[nodes] = nodes + target
     forth = 1
     back = 1
     best = FAR
@@ -96,7 +120,9 @@ def shortest_path(weights: Any, out: Any, data: Arrays, numbers: Any, integers: 
             forth = size
         else:
             back = size
-    return join(out, middle % nodes, nodes, node_before, item_before)
+    if best == FAR:
+        return 0
+    return join(out, middle % nodes, source, nodes + target, nodes, node_before, item_before)
 
 
 def put(heaps: Heaps, heap: int, place: int, cost: float, node: int) -> None:
@@ -138,19 +164,19 @@ def drop_first(heaps: Heaps, heap: int, size: int) -> None:
     put(heaps, heap, place, cost, node)
 
 
-def join(out: Any, middle: int, nodes: int, node_before: Any, item_before: Any) -> int:
+def join(out: Any, middle: int, source: int, target: int, nodes: int, node_before: Any, item_before: Any) -> int:
     """The way from the source to the middle and on to the target.
 
     It comes by no node twice: that node would have been a middle before, and no worse, so that this one were none.
     """
     size = 0
     node = middle
-    while node != 0:
+    while node != source:
         out[size] = item_before[node]
         size += 1
         node = node_before[node]
     node = nodes + middle
-    while node != 2 * nodes - 1:
+    while node != target:
         out[size] = item_before[node]
         size += 1
         node = node_before[node]

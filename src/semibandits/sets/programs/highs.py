@@ -1,13 +1,13 @@
 """The best of a mixed integer program, by HiGHS, every answer of which is checked."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import check_weights, within
+from semibandits._util.checks import check_items, check_weights, within
 from semibandits._util.effort import spend
 from semibandits._util.forks import ForkLock, cached_property
 from semibandits.errors import EmptyFeasibleSet, OracleFailed, Unsupported, to_install
@@ -188,6 +188,18 @@ class Searched(Restrictable):
 
     def argmax(self, weights: ArrayLike) -> Items:
         return self._best(check_weights(weights, self.n_items), self._state)
+
+    def argmax_without(self, weights: ArrayLike, exclude: Iterable[int]) -> Items:
+        """Columns of items that are left out are bounded by 0."""
+        outside = check_items(exclude, self.n_items)
+        if (self._state[outside] == FIXED).any():
+            return super().argmax_without(weights, outside)
+        state = self._state.copy()
+        state[outside] = EXCLUDED
+        try:
+            return self._best(check_weights(weights, self.n_items), state)
+        except EmptyFeasibleSet:
+            return super().argmax_without(weights, outside)
 
     def best_with_each(self, weights: ArrayLike) -> Weights:
         """One search for every item that is not in the best solution."""
