@@ -8,6 +8,8 @@ from semibandits.environments.correlated_gaussian import CorrelatedGaussian
 from semibandits.environments.custom import Custom
 from semibandits.environments.drifting import Drifting
 from semibandits.environments.gaussian import Gaussian
+from semibandits.environments.requests import Requests
+from semibandits.environments.scaled import Scaled
 from semibandits.environments.table import Table
 from semibandits.environments.uniform import Uniform
 
@@ -20,6 +22,8 @@ __all__ = [
     "Drifting",
     "Gaussian",
     "Independent",
+    "Requests",
+    "Scaled",
     "Table",
     "Uniform",
 ]

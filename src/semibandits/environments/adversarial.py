@@ -1,13 +1,16 @@
 """Weights that an adversary fixed beforehand."""
 
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Any
 
-from semibandits._util.checks import as_numbers, check_bounds
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from semibandits._util.checks import as_numbers
 from semibandits._util.indexed import columns_of
-from semibandits.environments.table import InOrder
+from semibandits.environments.base import read_bounds
+from semibandits.environments.table import InOrder, fit_rows
 from semibandits.errors import BadArgument
-from semibandits.types import Bounds, Weights
+from semibandits.types import GivenBounds
 
 
 class Adversarial(InOrder):
@@ -23,28 +26,23 @@ class Adversarial(InOrder):
     (array([1. , 0.5]), array([0.5 , 0.75]), 2)
     """
 
-    def __init__(self, losses: ArrayLike, bounds: Bounds = (0.0, 1.0)) -> None:
-        self.bounds = check_bounds(bounds)
-        self.losses = _check_losses(losses, self.bounds)
-        self.last_round, self.n_items = self.losses.shape
-        self.tables = (self.losses,)
+    def __init__(self, losses: ArrayLike, bounds: GivenBounds = (0.0, 1.0)) -> None:
+        rows = _matrix(losses)
+        self.last_round, self.n_items = rows.shape
         if names := columns_of(losses):
             self.labels = names
+        self.bounds = read_bounds(self, bounds, self.n_items)
+        self.losses = np.array(rows, dtype=np.float64, order="C")
+        fit_rows("losses", self.losses, self.bounds)
+        self.losses.setflags(write=False)
+        self.tables = (self.losses,)
 
     def __repr__(self) -> str:
         return f"Adversarial({len(self.losses)} rounds, {self.n_items} items)"
 
 
-def _check_losses(losses: ArrayLike, bounds: Bounds) -> Weights:
+def _matrix(losses: ArrayLike) -> NDArray[Any]:
     rows = as_numbers(losses, "losses must be a matrix of numbers (rounds, items)", masked=False)
     if rows.ndim != 2 or 0 in rows.shape:
         raise BadArgument(f"losses must be a matrix (rounds, items), got an array of shape {rows.shape}")
-    inside = (rows >= bounds[0]) & (rows <= bounds[1])
-    if not inside.all():
-        row, item = (int(index) for index in np.argwhere(~inside)[0])
-        raise BadArgument(
-            f"losses must be from {bounds[0]} to {bounds[1]}, got {rows[row, item]} in row {row} for item {item}"
-        )
-    rows = np.array(rows, dtype=np.float64, order="C")
-    rows.setflags(write=False)
     return rows

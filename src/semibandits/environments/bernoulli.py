@@ -22,7 +22,7 @@ class Bernoulli(Independent):
 
     def __init__(self, means: ArrayLike, groups: ArrayLike | None = None) -> None:
         p = check_vector("means", means)
-        keep_names(self, means)
+        keep_names(self, means=means, groups=groups)
         if (p < 0.0).any() or (p > 1.0).any():
             item = int(np.argmax((p < 0.0) | (p > 1.0)))
             raise BadArgument(f"means must be in [0, 1], got {p[item]} for item {item}")

@@ -19,7 +19,7 @@ class Beta(Independent):
 
     def __init__(self, a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> None:
         self.a, self.b = check_vectors(a=a, b=b)
-        keep_names(self, a, b)
+        keep_names(self, a=a, b=b, groups=groups)
         both = np.concatenate((self.a, self.b))
         if both.min() < 1e-9 or both.max() > 1e9:
             raise BadArgument(f"a and b must be from 1e-9 to 1e9, got {both.min()} to {both.max()}")

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semibandits._util.checks import check_bounds, check_covariance, check_vector, check_vectors
+from semibandits._util.indexed import names_of
 from semibandits.draws import normal
-from semibandits.environments.base import keep_names
+from semibandits.environments.base import bounds_at, keep_names, read_bounds, table_of
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
-from semibandits.types import Arrays, Bounds, Environment, Scalar, Weights
+from semibandits.types import Arrays, Environment, GivenBounds, Scalar, Weights
 
 
 class CorrelatedGaussian(Environment):
@@ -27,24 +28,24 @@ class CorrelatedGaussian(Environment):
 
     batched = True
 
-    def __init__(self, means: ArrayLike, covariance: ArrayLike, bounds: Bounds = (0.0, 1.0)) -> None:
+    def __init__(self, means: ArrayLike, covariance: ArrayLike, bounds: GivenBounds = (0.0, 1.0)) -> None:
         self.centres = check_vector("means", means)
-        keep_names(self, means)
+        keep_names(self, means=means, covariance=covariance)
         self.n_items = self.centres.size
         self.covariance = check_covariance(covariance, "; items that move together exactly are groups= elsewhere")
         if len(self.covariance) != self.n_items:
             n = self.n_items
             raise BadArgument(f"covariance must have shape ({n}, {n}), one row per item, got {self.covariance.shape}")
-        self.bounds = check_bounds(bounds)
+        self.bounds = read_bounds(self, bounds, self.n_items)
         self.means = _clipped_means(self.centres, np.sqrt(np.diag(self.covariance)), *self.bounds)
         self.independent = not (self.covariance - np.diag(np.diag(self.covariance))).any()
-        self.tables = (self.centres, _factor(self.covariance), np.array(self.bounds))
+        self.tables = (self.centres, _factor(self.covariance), table_of(self.bounds))
         for array in (self.means, self.covariance, *self.tables):
             array.setflags(write=False)
 
     @classmethod
     def equicorrelated(
-        cls, means: ArrayLike, sigma: ArrayLike, rho: float, bounds: Bounds = (0.0, 1.0)
+        cls, means: ArrayLike, sigma: ArrayLike, rho: float, bounds: GivenBounds = (0.0, 1.0)
     ) -> "CorrelatedGaussian":
         """Standard deviations `sigma`, one for all or one per item, and the same correlation `rho` of any two items.
 
@@ -62,7 +63,11 @@ class CorrelatedGaussian(Environment):
                 ": for items that move together exactly, other environments have groups="
             )
         correlation = np.where(np.eye(centres.size, dtype=np.bool_), 1.0, float(rho))
-        return cls(centres, deviations[:, None] * correlation * deviations, bounds)
+        names = names_of(means=means, sigma=sigma)
+        known = check_bounds(bounds, centres.size, names) if names else bounds
+        world = cls(centres, deviations[:, None] * correlation * deviations, known)
+        world.labels = names or world.labels
+        return world
 
     @staticmethod
     def draw(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
@@ -70,15 +75,16 @@ class CorrelatedGaussian(Environment):
         drawn = centres[item]
         for j in range(factor.shape[1]):  # an item's row ends at itself: what follows adds 0
             drawn = drawn + factor[item, j] * normal(key, j)
-        drawn = where(drawn < bounds[0], bounds[0], drawn)
-        return where(drawn > bounds[1], bounds[1], drawn)
+        lowest, highest = bounds_at(bounds, item)
+        drawn = where(drawn < lowest, lowest, drawn)
+        return where(drawn > highest, highest, drawn)
 
 
-def _clipped_means(centres: Weights, sigma: Weights, lo: float, hi: float) -> Weights:
+def _clipped_means(centres: Weights, sigma: Weights, lo: float | Weights, hi: float | Weights) -> Weights:
     """E clip(X) = clip(μ) + σ (g(|lo - μ|/σ) - g(|hi - μ|/σ)), where g(t) = E max(Z - t, 0) = φ(t) - t Φ(-t)."""
     from scipy.special import ndtr
 
-    def g(bound: float) -> Weights:
+    def g(bound: float | Weights) -> Weights:
         t = np.abs(bound - centres) / sigma
         excess: Weights = np.exp(-0.5 * np.minimum(t, 40.0) ** 2) / math.sqrt(2.0 * math.pi) - t * ndtr(-t)
         return np.maximum(excess, 0.0)

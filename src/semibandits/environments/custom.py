@@ -5,10 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import check_bounds, check_vector
-from semibandits.environments.base import keep_names
+from semibandits._util.checks import check_vector
+from semibandits._util.item_bounds import are_per_item, pair_of
+from semibandits.environments.base import keep_names, read_bounds
 from semibandits.errors import BadArgument, BadWeights
-from semibandits.types import Bounds, Environment, Items, Scalar, Weights
+from semibandits.types import Environment, GivenBounds, Items, Scalar, Weights
 
 
 class Custom(Environment):
@@ -22,16 +23,22 @@ class Custom(Environment):
     """
 
     def __init__(
-        self, sample: Callable[[np.random.Generator], ArrayLike], means: ArrayLike, bounds: Bounds = (0.0, 1.0)
+        self, sample: Callable[[np.random.Generator], ArrayLike], means: ArrayLike, bounds: GivenBounds = (0.0, 1.0)
     ) -> None:
         if not callable(sample):
             raise BadArgument(f"sample must be callable, got {sample!r}")
         self._sample = sample
         self.means = check_vector("means", means)
-        keep_names(self, means)
+        keep_names(self, means=means)
         self.n_items = self.means.size
-        self.bounds = check_bounds(bounds)
-        if (self.means < self.bounds[0]).any() or (self.means > self.bounds[1]).any():
+        self.bounds = read_bounds(self, bounds, self.n_items)
+        outside = (self.means < self.bounds[0]) | (self.means > self.bounds[1])
+        if outside.any() and are_per_item(self.bounds):
+            item = int(np.argmax(outside))
+            raise BadArgument(
+                f"the mean of item {item} is {self.means[item]}, outside its bounds {pair_of(self.bounds, item)}"
+            )
+        if outside.any():
             raise BadArgument(
                 f"means reach from {self.means.min()} to {self.means.max()}, outside the bounds {self.bounds}"
             )
@@ -43,5 +50,6 @@ class Custom(Environment):
         inside = (drawn >= self.bounds[0]) & (drawn <= self.bounds[1])
         if not inside.all():
             item = int(np.argmin(inside))
-            raise BadWeights(f"sample() returned {drawn[item]} for item {item}, not in the bounds {self.bounds}")
+            expected = pair_of(self.bounds, item)
+            raise BadWeights(f"sample() returned {drawn[item]} for item {item}, not in the bounds {expected}")
         return drawn if items is None else drawn[items]

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semibandits._util.indexed import columns_of
+from semibandits.environments.base import with_names_of
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument
 from semibandits.kernel import where
@@ -37,6 +39,8 @@ class Drifting(Environment):
 
     def __init__(self, means: ArrayLike, starts: ArrayLike, smooth: bool = False) -> None:
         self.rows = _check_rows(means)
+        if names := columns_of(means):
+            self.labels = names
         self.starts = _check_starts(starts, len(self.rows))
         if not isinstance(smooth, bool | np.bool_):
             raise BadArgument(f"smooth must be True or False, got {smooth!r:.100}")
@@ -68,7 +72,7 @@ class Drifting(Environment):
 
     def at(self, round: int) -> Bernoulli:
         """The world that is in every round as this one is in `round`."""
-        return Bernoulli(self.means(round))
+        return with_names_of(self, Bernoulli(self.means(round)))
 
     def average(self, rounds: int) -> Weights:
         """The mean of the means over rounds 1 to `rounds`."""

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import check_bounds, check_vectors
-from semibandits.environments.base import Independent, keep_names
+from semibandits._util.checks import check_vectors
+from semibandits._util.item_bounds import bounds_of, pair_of
+from semibandits.environments.base import Independent, bounds_at, keep_names, read_bounds, table_of
 from semibandits.errors import BadArgument
 from semibandits.kernel import ndtri_exp, where, xlogy
-from semibandits.types import Arrays, Bounds, Scalar, Weights
+from semibandits.types import Arrays, Bounds, GivenBounds, Scalar, Weights
 
 
 class Gaussian(Independent):
@@ -20,15 +21,15 @@ class Gaussian(Independent):
     """
 
     def __init__(
-        self, means: ArrayLike, sigma: ArrayLike, bounds: Bounds = (0.0, 1.0), groups: ArrayLike | None = None
+        self, means: ArrayLike, sigma: ArrayLike, bounds: GivenBounds = (0.0, 1.0), groups: ArrayLike | None = None
     ) -> None:
         from scipy.special import log_ndtr
 
         self.centres, self.sigma = check_vectors(means=means, sigma=sigma)
-        keep_names(self, means, sigma)
+        keep_names(self, means=means, sigma=sigma, groups=groups)
         if (self.sigma <= 0.0).any():
             raise BadArgument(f"sigma must be positive, got {self.sigma.min()}")
-        lo, hi = check_bounds(bounds)
+        bounds = lo, hi = read_bounds(self, bounds, self.centres.size)
         alpha, beta = (lo - self.centres) / self.sigma, (hi - self.centres) / self.sigma
         # Items whose bounds lie in the upper tail are drawn mirrored, in the lower one, where Φ keeps its digits.
         mirror = np.where(alpha + beta > 0.0, -1.0, 1.0)
@@ -36,7 +37,7 @@ class Gaussian(Independent):
         if high.min() < -1e4:
             item = int(np.argmin(high))
             raise BadArgument(
-                f"item {item}: the bounds ({lo}, {hi}) are more than 10,000 sigma from a normal with mean "
+                f"item {item}: the bounds {pair_of(bounds, item)} are more than 10,000 sigma from a normal with mean "
                 f"{self.centres[item]} and sigma {self.sigma[item]}"
             )
         # Φ(high), and what Φ(low) is of it.
@@ -49,9 +50,9 @@ class Gaussian(Independent):
             log_high,
             np.exp(log_share),
             np.expm1(log_share),
-            np.array([lo, hi]),
+            table_of(bounds),
         )
-        super().__init__(_truncated_means(self.centres, self.sigma, lo, hi), (lo, hi), tables, groups)
+        super().__init__(_truncated_means(self.centres, self.sigma, bounds), bounds, tables, groups)
 
     @staticmethod
     def quantile(u: Scalar, item: Scalar, tables: Arrays) -> Scalar:
@@ -59,11 +60,12 @@ class Gaussian(Independent):
         v = where(mirror[item] < 0.0, 1.0 - u, u)
         z = mirror[item] * ndtri_exp(log_high[item] + xlogy(1.0, share[item] - less_one[item] * v))
         drawn = centres[item] + sigma[item] * z
-        drawn = where(drawn < bounds[0], bounds[0], drawn)
-        return where(drawn > bounds[1], bounds[1], drawn)
+        lowest, highest = bounds_at(bounds, item)
+        drawn = where(drawn < lowest, lowest, drawn)
+        return where(drawn > highest, highest, drawn)
 
 
-def _truncated_means(centres: Weights, sigma: Weights, lo: float, hi: float) -> Weights:
+def _truncated_means(centres: Weights, sigma: Weights, bounds: Bounds) -> Weights:
     """The means by quadrature over the part of the bounds that matters.
 
     The textbook formula μ + σ (φ(α) - φ(β)) / (Φ(β) - Φ(α)) loses all digits where the bounds are narrow against
@@ -73,6 +75,7 @@ def _truncated_means(centres: Weights, sigma: Weights, lo: float, hi: float) -> 
     means = np.empty(centres.size)
     for part in np.array_split(np.arange(centres.size), 1 + centres.size // 4096):
         s = sigma[part]
+        lo, hi = bounds_of(bounds, part)
         mode = np.clip(centres[part], lo, hi) - lo
         slope = np.abs((lo + mode - centres[part]) / s)
         reach = s * (np.sqrt(slope**2 + 80.0) - slope)  # beyond it the density is e^-40 of its largest value
@@ -81,4 +84,4 @@ def _truncated_means(centres: Weights, sigma: Weights, lo: float, hi: float) -> 
         d = (y - mode[:, None]) / s[:, None]
         density = node_weights * np.exp(-0.5 * d**2 - d * ((lo + mode - centres[part]) / s)[:, None])
         means[part] = lo + (density * y).sum(axis=1) / density.sum(axis=1)
-    return np.clip(means, lo, hi)
+    return np.clip(means, *bounds)

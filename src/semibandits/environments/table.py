@@ -3,14 +3,16 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import check_bounds, check_choice
+from semibandits._util.checks import check_choice
 from semibandits._util.indexed import columns_of
+from semibandits._util.item_bounds import SINGLE, pair_of, with_rounding
+from semibandits.environments.base import read_bounds, with_names_of
 from semibandits.errors import BadArgument, EndOfTable
 from semibandits.kernel import as_index
 from semibandits.rng import uniform
-from semibandits.types import Arrays, Bounds, DrawFunction, Environment, Items, Scalar, Weights
+from semibandits.types import Arrays, Bounds, DrawFunction, Environment, GivenBounds, Items, Scalar, Weights
 
 Order = Literal["resampled", "recorded"]
 
@@ -48,7 +50,7 @@ class InOrder(Environment):
 
     def at(self, round: int) -> "Table":
         """The world that is in every round as this one is in `round`."""
-        return Table(self.tables[0][self._row(round)][None, :], self.bounds)
+        return with_names_of(self, Table(self.tables[0][self._row(round)][None, :], self.bounds))
 
     def average(self, rounds: int) -> Weights:
         """The mean of the weights over rounds 1 to `rounds`."""
@@ -83,22 +85,20 @@ class Table(InOrder):
     hindsight = False
     means: Any
 
-    def __init__(self, rows: ArrayLike, bounds: Bounds = (0.0, 1.0), order: Order = "resampled") -> None:
+    def __init__(self, rows: ArrayLike, bounds: GivenBounds = (0.0, 1.0), order: Order = "resampled") -> None:
         try:
             self.rows = np.array(rows, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise BadArgument(f"rows must be a matrix of numbers, got {rows!r:.200}") from error
         if self.rows.ndim != 2 or 0 in self.rows.shape:
             raise BadArgument(f"rows must be a matrix (moments, items), got an array of shape {self.rows.shape}")
-        self.bounds = check_bounds(bounds)
-        inside = (self.rows >= self.bounds[0]) & (self.rows <= self.bounds[1])
-        if not inside.all():
-            row, item = (int(index) for index in np.argwhere(~inside)[0])
-            raise BadArgument(f"row {row}, item {item} is {self.rows[row, item]}, not in the bounds {self.bounds}")
+        names = columns_of(rows)
+        if names:
+            self.labels = names
+        self.bounds = read_bounds(self, bounds, self.rows.shape[1])
+        fit_rows("rows", self.rows, self.bounds)
         self.order: Order = check_choice("order", order, Order)
         self.n_items = self.rows.shape[1]
-        if names := columns_of(rows):
-            self.labels = names
         self.tables = (self.rows,)
         self.rows.setflags(write=False)
         if self.order == "resampled":
@@ -125,6 +125,17 @@ class Table(InOrder):
 
     def __repr__(self) -> str:
         return f"Table({len(self.rows)} rows, {self.n_items} items, {self.order})"
+
+
+def fit_rows(name: str, rows: NDArray[np.float64], bounds: Bounds) -> None:
+    """Refuses weights beyond the bounds; those beyond by rounding alone are put onto them."""
+    least, most = with_rounding(bounds, SINGLE)
+    inside = (rows >= least) & (rows <= most)
+    if not inside.all():
+        row, item = (int(index) for index in np.argwhere(~inside)[0])
+        lo, hi = pair_of(bounds, item)
+        raise BadArgument(f"{name} must be from {lo} to {hi}, got {rows[row, item]} in row {row} for item {item}")
+    np.clip(rows, *bounds, out=rows)
 
 
 def _resampled(round: int, key: Scalar, item: Scalar, tables: Arrays) -> Scalar:
