@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits._util.checks import check_choice, check_horizons
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
-from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, Entry, Kind
+from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, ONE_PAIR, Entry, Kind
 from semibandits.theory.facts import Facts
 
 Curve: TypeAlias = NDArray[np.float64]
@@ -123,7 +123,8 @@ class Bounds(tuple[Bound, ...]):
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     """Every bound that applies to the problem, at one or more horizons.
 
-    Bounds of CombUCB1 are of `CombUCB1()`: alpha = 1.5, the paper's Init. They are scaled to the bounds of the weights.
+    Bounds of CombUCB1 are of `CombUCB1()`: alpha = 1.5, the paper's Init. They are scaled to the bounds of the weights,
+    item by item where items have bounds of their own.
     With an approximate oracle only what was proved for one is offered, and it bounds another regret (`Bound.regret`).
     What takes long is left out, and `notes` says so: the gaps of a large set, say, and with them the bounds by gaps.
 
@@ -159,6 +160,16 @@ def bounds_by(facts: Facts, rounds: Curve) -> Bounds:
             float(f"{bound.value[-1]:.12g}"),  # the same but for rounding: as in the catalogue
         )
     )
+    if facts.pair is None:
+        needy: dict[str, list[str]] = {}
+        for one in left_out:
+            if ONE_PAIR.name in one.missing:
+                needy.setdefault(one.source, []).append(one.name)
+        listed = ", ".join(f"{source} ({'; '.join(names)})" for source, names in needy.items())
+        facts.notes[ONE_PAIR.name] = (
+            f"Items have bounds of their own, and upper bounds count each by its own span. What needs {ONE_PAIR.name} "
+            f"is left out: {listed}."
+        )
     found = Bounds(offered)
     found.problem, found.rounds, found.trivial = repr(facts.problem), rounds, trivial
     found.left_out, found.notes = tuple(left_out), tuple(facts.notes.values())

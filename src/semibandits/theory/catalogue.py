@@ -8,7 +8,7 @@ import numpy as np
 from semibandits.theory import chen2013, escb, kveton2015, matroid, tight
 from semibandits.theory.facts import Facts
 from semibandits.theory.ratio import by_ratios
-from semibandits.theory.terms import PER_ITEM
+from semibandits.theory.terms import PER_ITEM, beyond
 from semibandits.types import Scalar, Weights
 
 Found = TypeVar("Found")
@@ -25,6 +25,7 @@ class Condition(NamedTuple):
 EXACT = Condition("exact oracle", lambda facts: facts.exact_oracle)
 APPROXIMATE = Condition("approximate oracle", lambda facts: facts.approximate_oracle)
 ROUNDS = Condition("independent rounds", lambda facts: facts.stationary)
+ONE_PAIR = Condition("one pair of bounds for all items", lambda facts: facts.pair is not None)
 GAPS = Condition("gaps within reach", lambda facts: facts.item_gaps is not None)
 ONE_GAP = Condition("all suboptimal solutions have the same gap", lambda facts: facts.one_gap is not None)
 SIGNED = Condition("oracle takes weights of either sign", lambda facts: facts.signed)
@@ -75,17 +76,19 @@ def known(found: Found | None) -> Found:
 def _scaled(facts: Facts, unit: Callable[[float], Scalar], per_item: float = PER_ITEM) -> Scalar:
     """A bound for weights in [0, 1], a function of their span's inverse, for the weights that there are.
 
-    All that comes of confidence intervals scales with their span. The additive term counts rounds in which anything may
-    have been lost.
+    All that comes of confidence intervals scales with their span, the widest where items have spans of their own. The
+    additive term counts rounds in which anything may have been lost.
     """
-    beyond = facts.worst_loss - facts.span
-    return facts.span * unit(1.0 / facts.span) + beyond * per_item * facts.K * facts.L
+    return facts.span * unit(1.0 / facts.span) + beyond(per_item, facts.problem.bounds, facts.L, facts.K)
 
 
 def _combucb1(
     name: str, source: str, conditions: tuple[Condition, ...], formula: Callable[[Facts, Any, float], Scalar]
 ) -> Entry:
-    """An upper bound for CombUCB1; the formula is for weights in [0, 1] and multiplies gaps by its last argument."""
+    """An upper bound for CombUCB1; the formula is for weights in [0, 1] and multiplies gaps by its last argument.
+
+    Where items have spans of their own it uses these, `Facts.spans`, as parts of the widest.
+    """
     return Entry(
         name,
         source,
@@ -104,11 +107,13 @@ def _grid_path_bound(facts: Facts, n: Any, unit: float) -> Scalar:
 def _chen(facts: Facts, n: Any, unit: float) -> Scalar:
     """Its additive term has the largest gap of all, whatever the bounds of the weights."""
     most = facts.most_a_round_can_lose * unit
-    return chen2013.theorem_1(n, facts.L, facts.K, known(facts.item_gaps) * unit, known(facts.min_gap) * unit, most)
+    return chen2013.theorem_1(
+        n, facts.L, facts.K, known(facts.item_gaps) * unit, known(facts.min_gap) * unit, most, spans=facts.spans
+    )
 
 
 def _chen_gap_free(facts: Facts, n: Any, unit: float) -> Scalar:
-    return chen2013.theorem_2(n, facts.L, facts.K, facts.most_a_round_can_lose * unit)
+    return chen2013.theorem_2(n, facts.L, facts.K, facts.most_a_round_can_lose * unit, spans=facts.spans)
 
 
 def _matroid_gaps(facts: Facts, unit: float) -> Weights:
@@ -123,30 +128,46 @@ PAPER, OURS, MATROIDS, CHEN = (
 )
 CATALOGUE = (
     _combucb1(
-        "Theorem 2", PAPER, (ONE_GAP,), lambda f, n, unit: kveton2015.theorem_2(n, f.L, f.K, known(f.one_gap) * unit)
+        "Theorem 2",
+        PAPER,
+        (ONE_GAP,),
+        lambda f, n, unit: kveton2015.theorem_2(n, f.L, f.K, known(f.one_gap) * unit, spans=f.spans),
     ),
     _combucb1(
-        "Theorem 3", PAPER, (GAPS,), lambda f, n, unit: kveton2015.theorem_3(n, f.L, f.K, known(f.item_gaps) * unit)
+        "Theorem 3",
+        PAPER,
+        (GAPS,),
+        lambda f, n, unit: kveton2015.theorem_3(n, f.L, f.K, known(f.item_gaps) * unit, spans=f.spans),
     ),
     _combucb1(
-        "Theorem 4", PAPER, (ONE_GAP,), lambda f, n, unit: kveton2015.theorem_4(n, f.L, f.K, known(f.one_gap) * unit)
+        "Theorem 4",
+        PAPER,
+        (ONE_GAP,),
+        lambda f, n, unit: kveton2015.theorem_4(n, f.L, f.K, known(f.one_gap) * unit, spans=f.spans),
     ),
     _combucb1(
-        "Theorem 5", PAPER, (GAPS,), lambda f, n, unit: kveton2015.theorem_5(n, f.L, f.K, known(f.item_gaps) * unit)
+        "Theorem 5",
+        PAPER,
+        (GAPS,),
+        lambda f, n, unit: kveton2015.theorem_5(n, f.L, f.K, known(f.item_gaps) * unit, spans=f.spans),
     ),
-    _combucb1("Theorem 6", PAPER, (), lambda f, n, unit: kveton2015.theorem_6(n, f.L, f.K)),
-    _combucb1("Section 7", PAPER, (GRID,), _grid_path_bound),
+    _combucb1("Theorem 6", PAPER, (), lambda f, n, unit: kveton2015.theorem_6(n, f.L, f.K, spans=f.spans)),
+    _combucb1("Section 7", PAPER, (ONE_PAIR, GRID), _grid_path_bound),
     _combucb1(
         "B, amortised",
         OURS,
         (ONE_GAP,),
-        lambda f, n, unit: tight.one_gap(n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size),
+        lambda f, n, unit: tight.one_gap(
+            n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size, spans=f.spans, optimum=f.optimum
+        ),
     ),
     _combucb1(
         "A, exact cascade",
         OURS,
         (ONE_GAP, CASCADE),
-        lambda f, n, unit: tight.cascade_one_gap(n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size),
+        lambda f, n, unit: tight.cascade_one_gap(
+            n, f.L, f.K, known(f.one_gap) * unit, f.optimal_size, spans=f.spans, optimum=f.optimum
+        ),
     ),
     Entry(
         "C, ratio form",
@@ -157,26 +178,37 @@ CATALOGUE = (
         lambda f, n: by_ratios(f.problem, known(f.ratios), n),
     ),
     _combucb1(
-        "C, item gaps", OURS, (GAPS,), lambda f, n, unit: tight.item_gap_form(n, f.L, f.K, known(f.item_gaps) * unit)
+        "C, item gaps",
+        OURS,
+        (GAPS,),
+        lambda f, n, unit: tight.item_gap_form(n, f.L, f.K, known(f.item_gaps) * unit, spans=f.spans),
     ),
     _combucb1(
         "B, item gaps",
         OURS,
         (GAPS,),
-        lambda f, n, unit: tight.amortised_item_gaps(n, f.L, f.K, known(f.item_gaps) * unit),
+        lambda f, n, unit: tight.amortised_item_gaps(n, f.L, f.K, known(f.item_gaps) * unit, spans=f.spans),
     ),
-    _combucb1("D, gap-free", OURS, (), lambda f, n, unit: tight.gap_free(n, f.L, f.K, f.optimal_size)),
+    _combucb1(
+        "D, gap-free",
+        OURS,
+        (),
+        lambda f, n, unit: tight.gap_free(n, f.L, f.K, f.optimal_size, spans=f.spans, optimum=f.optimum),
+    ),
     Entry(
         "D, gap-free, approximate oracle",
         OURS,
         "CombUCB1",
         "upper",
         (APPROXIMATE, ROUNDS, REWARDS),
-        lambda f, n: _scaled(f, lambda unit: tight.gap_free(n, f.L, f.K, 0)),
+        lambda f, n: _scaled(f, lambda unit: tight.gap_free(n, f.L, f.K, 0, spans=f.spans)),
         regret="ratio",
     ),
     _combucb1(
-        "matroid", MATROIDS, (MATROID,), lambda f, n, unit: matroid.combucb1(n, f.L, f.K, _matroid_gaps(f, unit))
+        "matroid",
+        MATROIDS,
+        (MATROID,),
+        lambda f, n, unit: matroid.combucb1(n, f.L, f.K, _matroid_gaps(f, unit), spans=f.spans),
     ),
     Entry(
         "OMM on a matroid",
@@ -184,7 +216,9 @@ CATALOGUE = (
         "OMM",
         "upper",
         (EXACT, ROUNDS, MATROID),
-        lambda f, n: _scaled(f, lambda unit: matroid.omm(n, f.L, f.K, _matroid_gaps(f, unit)), matroid.OMM_PER_ITEM),
+        lambda f, n: _scaled(
+            f, lambda unit: matroid.omm(n, f.L, f.K, _matroid_gaps(f, unit), spans=f.spans), matroid.OMM_PER_ITEM
+        ),
     ),
     Entry(
         "OMM, gap-free",
@@ -192,7 +226,7 @@ CATALOGUE = (
         "OMM",
         "upper",
         (EXACT, ROUNDS, MATROID),
-        lambda f, n: _scaled(f, lambda unit: matroid.omm_gap_free(n, f.L, f.K), matroid.OMM_PER_ITEM),
+        lambda f, n: _scaled(f, lambda unit: matroid.omm_gap_free(n, f.L, f.K, spans=f.spans), matroid.OMM_PER_ITEM),
     ),
     Entry(
         "Theorem 1",
@@ -216,7 +250,7 @@ CATALOGUE = (
         "ESCB",
         "upper",
         (EXACT, ROUNDS, INDEPENDENT, ONE_GAP),
-        lambda f, n: f.span**2 * escb.one_gap(f.L, f.K, known(f.one_gap)) * escb.exploration(n, f.K),
+        lambda f, n: f.common_span**2 * escb.one_gap(f.L, f.K, known(f.one_gap)) * escb.exploration(n, f.K),
         asymptotic=True,
     ),
     Entry(
@@ -226,7 +260,9 @@ CATALOGUE = (
         "upper",
         (EXACT, ROUNDS, INDEPENDENT, GAPS, SUBOPTIMAL),
         lambda f, n: (
-            f.span**2 * escb.item_gap_form(f.L, f.K, known(f.item_gaps), known(f.min_gap)) * escb.exploration(n, f.K)
+            f.common_span**2
+            * escb.item_gap_form(f.L, f.K, known(f.item_gaps), known(f.min_gap))
+            * escb.exploration(n, f.K)
         ),
         asymptotic=True,
     ),
@@ -235,7 +271,7 @@ CATALOGUE = (
         PAPER,
         "any consistent",
         "lower",
-        (K_PATH,),
+        (ONE_PAIR, K_PATH),
         lambda f, n: kveton2015.proposition_1(f.L, f.K, known(f.k_path_gap)) * np.log(n),
         asymptotic=True,
     ),
@@ -244,7 +280,7 @@ CATALOGUE = (
         PAPER,
         "any consistent",
         "lower",
-        (K_PATH,),
+        (ONE_PAIR, K_PATH),
         lambda f, n: kveton2015.proposition_1(f.L, f.K, known(f.k_path_gap), exact=True) * np.log(n),
         asymptotic=True,
     ),
@@ -253,7 +289,7 @@ CATALOGUE = (
         "Graves and Lai 1997",
         "any consistent",
         "lower",
-        (EXACT, ROUNDS, COINS, INDEPENDENT, QUICK, WITHIN_REACH),
+        (EXACT, ROUNDS, ONE_PAIR, COINS, INDEPENDENT, QUICK, WITHIN_REACH),
         lambda f, n: known(f.graves_lai) * np.log(n),
         asymptotic=True,
     ),
@@ -262,7 +298,7 @@ CATALOGUE = (
         PAPER,
         "any",
         "worst case",
-        (PATHS_FIT,),
+        (ONE_PAIR, PATHS_FIT),
         lambda f, n: f.span * kveton2015.proposition_2(n, f.L, f.K),
     ),
 )

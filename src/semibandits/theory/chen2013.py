@@ -14,21 +14,38 @@ the least gap of a solution with e: C (2/Δ_e - 1/Δ_max) in all. Or, if it answ
 and Σ_e n_e ≤ n gives Theorem 2. So items of the optimum need not be counted; Theorem 1, as published, counts them.
 Rounds of Init and of wrong confidence intervals are known before their weights are drawn, so that each loses Δ_max at
 most on average.
+
+With `spans` c_e, as in `theory.kveton2015`, the item with the largest c_e / sqrt(T(e)) answers for the round: C becomes
+C c_e², so that every item counts c_e² times in the first sum, and L becomes Σ c_e² under the root.
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_gap, check_horizons, check_item_gaps, check_sizes
 from semibandits.errors import BadArgument
-from semibandits.theory.terms import PER_ITEM
-from semibandits.types import Scalar
+from semibandits.theory.terms import (
+    PER_ITEM,
+    check_spans,
+    inverse_gaps,
+    largest_sum,
+    lost_rounds,
+    squares,
+)
+from semibandits.types import Scalar, Weights
 
 
 def theorem_1(
-    n: ArrayLike, L: int, K: int, item_gaps: ArrayLike, min_gap: float, max_gap: float | None = None
+    n: ArrayLike,
+    L: int,
+    K: int,
+    item_gaps: ArrayLike,
+    min_gap: float,
+    max_gap: float | None = None,
+    *,
+    spans: ArrayLike | None = None,
 ) -> Scalar:
     """Σ over all items that some suboptimal solution contains, Δ_e the least gap of those that contain e:
 
@@ -44,18 +61,22 @@ def theorem_1(
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    least, most = check_gap(min_gap, "min_gap"), _check_max_gap(max_gap, K)
+    c = check_spans(spans, L)
+    least, most = check_gap(min_gap, "min_gap"), _check_max_gap(max_gap, K, c)
     if most < least * (1.0 - 1e-9):
-        given = f"{most}" if max_gap is not None else f"none, that is K = {K},"
+        default = f"K = {K}" if c is None else f"{most}"
+        given = f"{most}" if max_gap is not None else f"none, that is {default},"
         raise BadArgument(f"max_gap must be at least min_gap, got {given} and {least}")
-    counted, optimal = check_item_gaps(item_gaps), np.count_nonzero(np.isnan(np.asarray(item_gaps, dtype=np.float64)))
+    check_item_gaps(item_gaps)
     if np.size(item_gaps) != L:
         raise BadArgument(f"item_gaps must have one entry for each of L = {L} items, got {np.size(item_gaps)}")
-    inverse = 2.0 * (np.sum(1.0 / counted) + optimal / least) - (counted.size + optimal) / most
-    return 6.0 * K * K * inverse * np.log(n) + PER_ITEM * L * most
+    gaps = np.asarray(item_gaps, dtype=np.float64)
+    optimal, known = _squares_where(np.isnan(gaps), c), _squares_where(np.isfinite(gaps), c)
+    inverse = 2.0 * (inverse_gaps(gaps, c) + optimal / least) - (known + optimal) / most
+    return 6.0 * K * K * inverse * np.log(n) + lost_rounds(PER_ITEM, L, c) * most
 
 
-def theorem_2(n: ArrayLike, L: int, K: int, max_gap: float | None = None) -> Scalar:
+def theorem_2(n: ArrayLike, L: int, K: int, max_gap: float | None = None, *, spans: ArrayLike | None = None) -> Scalar:
     """Whatever the gaps:
 
         R(n) ≤ 2 K sqrt(6 L n log n) + (π²/3 + 1) L Δ_max
@@ -67,10 +88,16 @@ def theorem_2(n: ArrayLike, L: int, K: int, max_gap: float | None = None) -> Sca
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return 2.0 * K * np.sqrt(6.0 * L * n * np.log(n)) + PER_ITEM * L * _check_max_gap(max_gap, K)
+    c = check_spans(spans, L)
+    most = _check_max_gap(max_gap, K, c)
+    return 2.0 * K * np.sqrt(6.0 * squares(c, L) * n * np.log(n)) + lost_rounds(PER_ITEM, L, c) * most
 
 
-def _check_max_gap(max_gap: Any, K: int) -> float:
+def _check_max_gap(max_gap: Any, K: int, c: Weights | None) -> float:
     if max_gap is None:
-        return float(K)
+        return float(K) if c is None else largest_sum(c, K)
     return check_gap(max_gap, "max_gap")
+
+
+def _squares_where(counts: NDArray[np.bool_], c: Weights | None) -> float:
+    return float(np.count_nonzero(counts)) if c is None else float((c[counts] ** 2).sum())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import sets
+from semibandits._util.checks import widest
 from semibandits._util.effort import OutOfPatience, Patience
 from semibandits._util.forks import cached_property
 from semibandits.environments.bernoulli import Bernoulli
@@ -16,9 +17,9 @@ from semibandits.oracle import solve
 from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
 from semibandits.theory.graves_lai.constant import graves_lai_constant
-from semibandits.theory.ratio import asks_once_per_item, ratios
-from semibandits.theory.terms import worst_loss
-from semibandits.types import Environment, Weights, total
+from semibandits.theory.ratio import asks_once_per_item, shares
+from semibandits.theory.terms import largest_loss, one_pair
+from semibandits.types import Environment, Items, Weights, total
 
 Found = TypeVar("Found")
 QUICK_ITEMS = 150
@@ -45,10 +46,16 @@ class Facts:
         self.problem = problem
         self.L = problem.n_items
         self.K = max(problem.max_size, 1)
-        lo, hi = problem.bounds
-        self.span = hi - lo
-        """What the radii of confidence intervals are multiplied by."""
-        self.worst_loss = worst_loss(problem.bounds)
+        self.pair = pair = one_pair(problem.bounds)
+        """The bounds that all items share; None where they have bounds of their own."""
+        self.span = float(problem.spans.max()) if pair is None else pair[1] - pair[0]
+        """What the radii of confidence intervals are multiplied by, at most."""
+        self.spans = problem.spans / self.span if pair is None else None
+        """What they are multiplied by for each item, in parts of that, where items have bounds of their own."""
+        lo, hi = widest(problem.bounds)
+        self.common_span = hi - lo
+        """Of the bounds that hold for all items, which policies have that choose whole solutions."""
+        self.largest_loss = largest_loss(problem.bounds, self.K)
         self.notes: dict[str, str] = {}
         """What was left out though it exists, and why, in sentences."""
         self._patience = Patience(PATIENCE)
@@ -82,7 +89,7 @@ class Facts:
 
     @property
     def no_negative_rewards(self) -> bool:
-        return self.problem.sense == "max" and self.problem.bounds[0] >= 0.0
+        return self.problem.sense == "max" and widest(self.problem.bounds)[0] >= 0.0
 
     @property
     def independent_items(self) -> bool:
@@ -92,9 +99,13 @@ class Facts:
     def coins(self) -> bool:
         return isinstance(self.problem.environment, Bernoulli)
 
-    @cached_property
+    @property
+    def optimum(self) -> Items:
+        return self.problem.optimum
+
+    @property
     def optimal_size(self) -> int:
-        return self.problem.optimum.size
+        return self.optimum.size
 
     @cached_property
     def item_gaps(self) -> Weights | None:
@@ -113,10 +124,10 @@ class Facts:
 
     @cached_property
     def ratios(self) -> Weights | None:
-        """Those of bound C."""
+        """Those of bound C, with the items' spans where they have their own."""
         if self.item_gaps is None or not self.signed:
             return None
-        return self._within_reach(lambda: ratios(self.problem), RATIOS, ": see theory.tight.ratio")
+        return self._within_reach(lambda: shares(self.problem), RATIOS, ": see theory.tight.ratio")
 
     @cached_property
     def max_gap(self) -> float | None:
@@ -164,12 +175,12 @@ class Facts:
     @property
     def most_a_round_can_lose(self) -> float:
         """Δ_max, or what the bounds of the weights leave where it is not known."""
-        return self.K * self.worst_loss if self.max_gap is None else self.max_gap
+        return self.largest_loss if self.max_gap is None else self.max_gap
 
     @property
     def has_graves_lai(self) -> bool:
         """Whether the lower bound of Graves and Lai is defined."""
-        return self.exact_oracle and self.coins and self.independent_items
+        return self.exact_oracle and self.coins and self.independent_items and self.pair is not None
 
     @property
     def quick_graves_lai(self) -> bool:

@@ -5,6 +5,10 @@ They hold for weights in [0, 1], independent from round to round, CombUCB1 with 
 initialisation, and an exact oracle. n is the round (a number or an array), L the number of items, K the largest size of
 a solution. `item_gaps` are Δ_{e,min} of the items outside the optimum, as `Problem.item_gaps` has them: NaN and inf are
 not counted. The lower bounds hold for other algorithms too.
+
+With `spans`, one c_e for every item, weights are in [0, c_e] and radii c_e times as large. Every item then counts c_e²
+times (docs/proofs.md): L becomes Σ c_e², and Σ 1/Δ_e becomes Σ c_e²/Δ_e. In the term that does not grow, the sum of the
+K largest c_e takes the place of K. A c_e of 0 says that the weight is known.
 """
 
 import math
@@ -13,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import check_count, check_gap, check_horizons, check_item_gaps, check_sizes, is_number
+from semibandits._util.checks import check_count, check_gap, check_horizons, check_sizes, is_number
 from semibandits.errors import BadArgument
-from semibandits.theory.terms import PER_ITEM
+from semibandits.theory.terms import PER_ITEM, additive, check_spans, inverse_gaps, squares
 from semibandits.types import Scalar, Weights
 
 # Upper bounds
 
 
-def theorem_2(n: ArrayLike, L: int, K: int, gap: float) -> Scalar:
+def theorem_2(n: ArrayLike, L: int, K: int, gap: float, *, spans: ArrayLike | None = None) -> Scalar:
     """Where every suboptimal solution has the same gap Δ:
 
         R(n) ≤ K^(4/3) L 48/Δ log n + (π²/3 + 1) K L
@@ -31,10 +35,11 @@ def theorem_2(n: ArrayLike, L: int, K: int, gap: float) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return K ** (4.0 / 3.0) * L * 48.0 / check_gap(gap) * np.log(n) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    return K ** (4.0 / 3.0) * squares(c, L) * 48.0 / check_gap(gap) * np.log(n) + additive(PER_ITEM, L, K, c)
 
 
-def theorem_3(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def theorem_3(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike, *, spans: ArrayLike | None = None) -> Scalar:
     """Whatever the gaps, and tighter than Theorem 5 up to K = 172:
 
         R(n) ≤ Σ_e K^(4/3) 96/Δ_{e,min} log n + (π²/3 + 1) K L,    over items e outside the optimum
@@ -44,10 +49,11 @@ def theorem_3(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return K ** (4.0 / 3.0) * 96.0 * _inverse_gaps(item_gaps) * np.log(n) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    return K ** (4.0 / 3.0) * 96.0 * inverse_gaps(item_gaps, c) * np.log(n) + additive(PER_ITEM, L, K, c)
 
 
-def theorem_4(n: ArrayLike, L: int, K: int, gap: float) -> Scalar:
+def theorem_4(n: ArrayLike, L: int, K: int, gap: float, *, spans: ArrayLike | None = None) -> Scalar:
     """Where every suboptimal solution has the same gap Δ:
 
         R(n) ≤ K L 267/Δ log n + (π²/3 + 1) K L
@@ -57,10 +63,11 @@ def theorem_4(n: ArrayLike, L: int, K: int, gap: float) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return K * L * 267.0 / check_gap(gap) * np.log(n) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    return K * squares(c, L) * 267.0 / check_gap(gap) * np.log(n) + additive(PER_ITEM, L, K, c)
 
 
-def theorem_5(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def theorem_5(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike, *, spans: ArrayLike | None = None) -> Scalar:
     """Whatever the gaps:
 
         R(n) ≤ Σ_e K 534/Δ_{e,min} log n + (π²/3 + 1) K L,    over items e outside the optimum
@@ -70,10 +77,11 @@ def theorem_5(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return K * 534.0 * _inverse_gaps(item_gaps) * np.log(n) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    return K * 534.0 * inverse_gaps(item_gaps, c) * np.log(n) + additive(PER_ITEM, L, K, c)
 
 
-def theorem_6(n: ArrayLike, L: int, K: int) -> Scalar:
+def theorem_6(n: ArrayLike, L: int, K: int, *, spans: ArrayLike | None = None) -> Scalar:
     """Whatever the gaps:
 
         R(n) ≤ 47 sqrt(K L n log n) + (π²/3 + 1) K L
@@ -83,7 +91,8 @@ def theorem_6(n: ArrayLike, L: int, K: int) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return 47.0 * np.sqrt(K * L * n * np.log(n)) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    return 47.0 * np.sqrt(K * squares(c, L) * n * np.log(n)) + additive(PER_ITEM, L, K, c)
 
 
 def grid_path_bound(n: ArrayLike, m: int, sigma: float) -> Scalar:
@@ -239,10 +248,6 @@ def crossover() -> float:
 
 
 # What the arguments have to be
-
-
-def _inverse_gaps(item_gaps: ArrayLike) -> float:
-    return float((1.0 / check_item_gaps(item_gaps)).sum())
 
 
 def _divergence(h: float) -> float:

@@ -21,17 +21,21 @@ Proof. Let A* be an optimum, c = sqrt(alpha log n / T(e)) and A_t the choice of 
 3. So item e loses at most sqrt(C/s) when it is chosen with T(e) = s, only if s ≤ C/Δ_e², and once for every s, as the
    counter then grows: at most Σ_s sqrt(C/s) ≤ 2 C/Δ_e = 8 alpha log n / Δ_e in all.
 4. Whatever the gaps, Σ_t Σ_{A_t \\ A*} 2 c ≤ Σ_e 4 sqrt(alpha T_n(e) log n) ≤ 4 sqrt(alpha K L n log n).
+
+With `spans` c_e, as in `theory.kveton2015`, the radius of item e is c_e times as large. An exchange compares two items,
+and the loss is charged to e, so that C becomes C c_e² in 2 and 3: e loses at most 8 alpha c_e² log n / Δ_e. In 4,
+Σ_e c_e sqrt(T_n(e)) ≤ sqrt(Σ_e c_e² K n): Σ c_e² takes the place of L.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semibandits._util.checks import check_horizons, check_item_gaps, check_sizes
+from semibandits._util.checks import check_horizons, check_sizes
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.problem import Problem
 from semibandits.sets.base import FREE
 from semibandits.sets.matroid import MatroidSet
-from semibandits.theory.terms import PER_ITEM
+from semibandits.theory.terms import PER_ITEM, additive, check_spans, inverse_gaps, squares
 from semibandits.types import FeasibleSet, Scalar, Weights
 
 OMM_PER_ITEM = 2.0 * 1.2020569031595942 + 1.0
@@ -77,7 +81,7 @@ def exchange_gaps(problem: Problem) -> Weights:
     return gaps
 
 
-def combucb1(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike) -> Scalar:
+def combucb1(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike, *, spans: ArrayLike | None = None) -> Scalar:
     """CombUCB1 with alpha = 1.5, on the bases of a matroid:
 
         R(n) ≤ Σ_e 12/Δ_e log n + (π²/3 + 1) K L,    over items e outside the optimum, Δ_e of `exchange_gaps`
@@ -85,10 +89,10 @@ def combucb1(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike) -> Scalar:
     >>> combucb1([1, 1000], L=4, K=2, exchange_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
     [34.3, 531.7]
     """
-    return _log_term(12.0, n, exchange_gaps) + _additive(PER_ITEM, L, K)
+    return _with_constant(12.0, PER_ITEM, n, L, K, exchange_gaps, spans)
 
 
-def omm(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike) -> Scalar:
+def omm(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike, *, spans: ArrayLike | None = None) -> Scalar:
     """OMM, that is CombUCB1 with alpha = 2, on the bases of a matroid:
 
         R(n) ≤ Σ_e 16/Δ_e log n + (2 ζ(3) + 1) K L,    over items e outside the optimum, Δ_e of `exchange_gaps`
@@ -96,10 +100,10 @@ def omm(n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike) -> Scalar:
     >>> omm([1, 1000], L=4, K=2, exchange_gaps=[np.nan, np.nan, 0.5, 0.25]).round(1).tolist()
     [27.2, 690.4]
     """
-    return _log_term(16.0, n, exchange_gaps) + _additive(OMM_PER_ITEM, L, K)
+    return _with_constant(16.0, OMM_PER_ITEM, n, L, K, exchange_gaps, spans)
 
 
-def omm_gap_free(n: ArrayLike, L: int, K: int) -> Scalar:
+def omm_gap_free(n: ArrayLike, L: int, K: int, *, spans: ArrayLike | None = None) -> Scalar:
     """OMM, whatever the gaps (and whatever the feasible set):
 
         R(n) ≤ 4 sqrt(2 K L n log n) + (2 ζ(3) + 1) K L
@@ -109,13 +113,13 @@ def omm_gap_free(n: ArrayLike, L: int, K: int) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return 4.0 * np.sqrt(2.0 * K * L * n * np.log(n)) + _additive(OMM_PER_ITEM, L, K)
+    c = check_spans(spans, L)
+    return 4.0 * np.sqrt(2.0 * K * squares(c, L) * n * np.log(n)) + additive(OMM_PER_ITEM, L, K, c)
 
 
-def _log_term(factor: float, n: ArrayLike, exchange_gaps: ArrayLike) -> Scalar:
-    return factor * np.sum(1.0 / check_item_gaps(exchange_gaps)) * np.log(check_horizons(n))
-
-
-def _additive(per_item: float, L: int, K: int) -> float:
+def _with_constant(
+    factor: float, per_item: float, n: ArrayLike, L: int, K: int, exchange_gaps: ArrayLike, spans: ArrayLike | None
+) -> Scalar:
     L, K = check_sizes(L, K)
-    return per_item * K * L
+    c = check_spans(spans, L)
+    return factor * inverse_gaps(exchange_gaps, c) * np.log(check_horizons(n)) + additive(per_item, L, K, c)

@@ -4,6 +4,9 @@ docs/proofs.md proves them. They hold under the paper's conditions: weights in [
 alpha = 1.5 and the paper's initialisation, an exact oracle. n is the round (a number or an array), L the number of
 items, K the largest size of a solution, `optimal_size` = |A*|; an optimum may be empty. With several optima A* is any
 one of them. The idea to amortise is related to Wang and Chen (2017).
+
+With `spans`, as in `theory.kveton2015`, every item counts c_e² times: L - |A*| becomes Σ c_e² over the items outside
+the optimum. Where `optimum` does not say which these are, the L - |A*| widest are taken.
 """
 
 import math
@@ -13,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import check_count, check_gap, check_horizons, check_item_gaps, check_sizes
+from semibandits._util.checks import check_count, check_gap, check_horizons, check_items, check_sizes
 from semibandits.errors import BadArgument
 from semibandits.theory.ratio import ratio, ratios
-from semibandits.theory.terms import PER_ITEM
-from semibandits.types import Scalar
+from semibandits.theory.terms import PER_ITEM, additive, check_spans, inverse_gaps, largest_sum
+from semibandits.types import Scalar, Weights
 
 __all__ = [
     "Cascade",
@@ -123,7 +126,16 @@ def charge_total(K: int, q: float) -> float:
     return (1.0 + q * K) ** 2 / (q * (1.0 + q))
 
 
-def one_gap(n: ArrayLike, L: int, K: int, gap: float, optimal_size: int) -> Scalar:
+def one_gap(
+    n: ArrayLike,
+    L: int,
+    K: int,
+    gap: float,
+    optimal_size: int,
+    *,
+    spans: ArrayLike | None = None,
+    optimum: ArrayLike | None = None,
+) -> Scalar:
     """When *every* suboptimal solution has the same gap Δ:
 
         R(n) ≤ 24 (K - 1) (L - |A*|) log n / Δ + (π²/3 + 1) K L        (K = 1: 6 instead of 24 (K - 1))
@@ -133,25 +145,34 @@ def one_gap(n: ArrayLike, L: int, K: int, gap: float, optimal_size: int) -> Scal
     >>> round(float(one_gap(10**5, L=20, K=4, gap=0.4, optimal_size=4)))
     33500
     """
-    return _with_constant(amortised_constant(K), n, L, K, gap, optimal_size)
+    return _with_constant(amortised_constant(K), n, L, K, gap, optimal_size, spans, optimum)
 
 
-def cascade_one_gap(n: ArrayLike, L: int, K: int, gap: float, optimal_size: int) -> Scalar:
+def cascade_one_gap(
+    n: ArrayLike,
+    L: int,
+    K: int,
+    gap: float,
+    optimal_size: int,
+    *,
+    spans: ArrayLike | None = None,
+    optimum: ArrayLike | None = None,
+) -> Scalar:
     """As `one_gap` with c(K), the best that the paper's own cascade of events can do:
 
     R(n) ≤ c(K) (L - |A*|) log n / Δ + (π²/3 + 1) K L
     """
-    return _with_constant(cascade_constant(K), n, L, K, gap, optimal_size)
+    return _with_constant(cascade_constant(K), n, L, K, gap, optimal_size, spans, optimum)
 
 
-def item_gap_form(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def item_gap_form(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike, *, spans: ArrayLike | None = None) -> Scalar:
     """By the least gap of each item outside the optimum (NaN and inf are not counted):
 
         R(n) ≤ 24 K log n Σ_e 1/Δ_{e,min} + (π²/3 + 1) K L
 
     The paper's Theorem 5 has 534 K. `ratio` is at most this.
     """
-    return _by_item_gaps(24.0 * check_sizes(L, K)[1], n, L, K, item_gaps)
+    return _by_item_gaps(24.0 * check_sizes(L, K)[1], n, L, K, item_gaps, spans)
 
 
 def item_gap_constant(K: int) -> float:
@@ -169,15 +190,25 @@ def item_gap_constant(K: int) -> float:
     return 6.0 * (1.0 + q * K) ** 2 * (1.0 + 2.0 * q) / (q * (1.0 + q) ** 2)
 
 
-def amortised_item_gaps(n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def amortised_item_gaps(
+    n: ArrayLike, L: int, K: int, item_gaps: ArrayLike, *, spans: ArrayLike | None = None
+) -> Scalar:
     """As `item_gap_form` with a smaller constant, `item_gap_constant(K)` instead of 24 K:
 
     R(n) ≤ c(K) log n Σ_e 1/Δ_{e,min} + (π²/3 + 1) K L
     """
-    return _by_item_gaps(item_gap_constant(K), n, L, K, item_gaps)
+    return _by_item_gaps(item_gap_constant(K), n, L, K, item_gaps, spans)
 
 
-def gap_free(n: ArrayLike, L: int, K: int, optimal_size: int) -> Scalar:
+def gap_free(
+    n: ArrayLike,
+    L: int,
+    K: int,
+    optimal_size: int,
+    *,
+    spans: ArrayLike | None = None,
+    optimum: ArrayLike | None = None,
+) -> Scalar:
     """Whatever the gaps:
 
         R(n) ≤ 2 √6 sqrt(K (L - |A*|) n log n) + (π²/3 + 1) K L
@@ -186,21 +217,46 @@ def gap_free(n: ArrayLike, L: int, K: int, optimal_size: int) -> Scalar:
     """
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    outside = L - _check_optimal_size(optimal_size, L, K)
-    return 2.0 * math.sqrt(6.0) * np.sqrt(K * outside * n * np.log(n)) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    outside = _outside(L, K, optimal_size, c, optimum)
+    return 2.0 * math.sqrt(6.0) * np.sqrt(K * outside * n * np.log(n)) + additive(PER_ITEM, L, K, c)
 
 
-def _with_constant(constant: float, n: ArrayLike, L: int, K: int, gap: float, optimal_size: int) -> Scalar:
+def _with_constant(
+    constant: float,
+    n: ArrayLike,
+    L: int,
+    K: int,
+    gap: float,
+    optimal_size: int,
+    spans: ArrayLike | None,
+    optimum: ArrayLike | None,
+) -> Scalar:
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    outside = L - _check_optimal_size(optimal_size, L, K)
-    return constant * outside / check_gap(gap) * np.log(n) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    outside = _outside(L, K, optimal_size, c, optimum)
+    return constant * outside / check_gap(gap) * np.log(n) + additive(PER_ITEM, L, K, c)
 
 
-def _by_item_gaps(constant: float, n: ArrayLike, L: int, K: int, item_gaps: ArrayLike) -> Scalar:
+def _by_item_gaps(
+    constant: float, n: ArrayLike, L: int, K: int, item_gaps: ArrayLike, spans: ArrayLike | None
+) -> Scalar:
     n = check_horizons(n)
     L, K = check_sizes(L, K)
-    return constant * float((1.0 / check_item_gaps(item_gaps)).sum()) * np.log(n) + PER_ITEM * K * L
+    c = check_spans(spans, L)
+    return constant * inverse_gaps(item_gaps, c) * np.log(n) + additive(PER_ITEM, L, K, c)
+
+
+def _outside(L: int, K: int, optimal_size: int, c: Weights | None, optimum: ArrayLike | None) -> float:
+    """Σ c_e² over the items outside the optimum, which is L - |A*| where all spans are 1."""
+    size = _check_optimal_size(optimal_size, L, K)
+    if optimum is None:
+        return L - size if c is None else largest_sum(c * c, L - size)
+    items = check_items(optimum, L)
+    if items.size != size:
+        raise BadArgument(f"optimum must have optimal_size = {size} items, got {items.size}")
+    return L - size if c is None else float((np.delete(c, items) ** 2).sum())
 
 
 def _check_optimal_size(optimal_size: Any, L: int, K: int) -> int:
