@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import Any
 
+from semibandits._util.checks import widest
 from semibandits._util.colours import OKABE_ITO
 from semibandits._util.html import Html, Number, escape, facts, number, several, table
+from semibandits._util.item_bounds import are_per_item
 from semibandits.live import Learner
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
-from semibandits.types import Decision
+from semibandits.types import Bounds, Decision
 
 MOST = 25
 """Rows of a table, and names in a line."""
@@ -48,12 +50,14 @@ def _problem(problem: Problem) -> str:
         ("solutions", f"{feasible!r:.200}"),
         ("world", f"{environment!r:.200}"),
         ("items", f"{problem.n_items:,}, at most {problem.max_size:,} in a solution"),
-        ("weights", f"{_kind(problem.sense)}, from {number(problem.bounds[0])} to {number(problem.bounds[1])}"),
+        ("weights", _weights(problem.sense, problem.bounds)),
     ]
     if feasible.ratio < 1.0:
         pairs.append(("oracle", f"approximate, ratio {feasible.ratio:g}"))
     if environment.hindsight:
         pairs.append(("optimum", "none: a sequence has no means"))
+    elif environment.says_sets:
+        pairs.append(("optimum", "changes from round to round: every round has a set of its own"))
     elif environment.drifts:
         pairs.append(("optimum", "changes from round to round: problem.at(round).optimum"))
     else:
@@ -79,7 +83,7 @@ def _learner(learner: Learner) -> str:
     pairs = [
         ("policy", f"{learner.policy!r:.200}"),
         ("solutions", f"{learner.feasible!r:.200}"),
-        ("weights", f"{_kind(learner.sense)}, from {number(learner.bounds[0])} to {number(learner.bounds[1])}"),
+        ("weights", _weights(learner.sense, learner.bounds)),
         ("waiting for", several(waiting, 3) or "no feedback"),
     ]
     title = f"Learner after {learner.round:,} {'round' if learner.round == 1 else 'rounds'}"
@@ -94,7 +98,7 @@ def _learner(learner: Learner) -> str:
             int(counts[item]),
             number(estimates[item], 3),
             Number(f"{number(intervals[item, 0], 3)} to {number(intervals[item, 1], 3)}"),
-            _bar(estimates[item], intervals[item, 0], intervals[item, 1], *learner.bounds),
+            _bar(estimates[item], intervals[item, 0], intervals[item, 1], *widest(learner.bounds)),
         ]
         for name, item in zip(names, order, strict=True)
     ]
@@ -132,6 +136,11 @@ def _optimum(problem: Problem) -> list[tuple[str, Any]]:
     except Exception as error:
         return [("optimum", f"not known: {error!s:.200}")]
     return []
+
+
+def _weights(sense: str, bounds: Bounds) -> str:
+    low, high = map(number, widest(bounds))
+    return f"{_kind(sense)}, {'per item, ' if are_per_item(bounds) else ''}from {low} to {high}"
 
 
 def _kind(sense: str) -> str:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from semibandits.agent.base import Agent, Choice, Learned, Setting, Uncovered
+from semibandits.agent.base import Agent, Learned, Setting, Uncovered
+from semibandits.agent.choice import Choice, Request, Solving
 from semibandits.agent.confidence import confidence_radii
 from semibandits.agent.index import IndexAgent
 from semibandits.agent.scale import Scale
@@ -16,8 +17,10 @@ __all__ = [
     "IndexAgent",
     "Learned",
     "PolicyAgent",
+    "Request",
     "Scale",
     "Setting",
+    "Solving",
     "Uncovered",
     "check_feedback",
     "check_policy",

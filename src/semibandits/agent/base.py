@@ -1,7 +1,8 @@
 """The agent: a policy with what it has learned, between the user's units and its own."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,21 +11,18 @@ from numpy.typing import NDArray
 from semibandits import rng
 from semibandits._util.atomic import Step, take
 from semibandits._util.checks import check_choice
+from semibandits._util.item_bounds import spans_of
+from semibandits.agent.choice import Choice, Request, Solving
 from semibandits.agent.confidence import confidence_radii
+from semibandits.agent.manner import in_its_manner, plainly
 from semibandits.agent.scale import Scale
-from semibandits.errors import BadArgument, UncoveredItems
+from semibandits.errors import BadArgument, UncoveredItems, Unsupported
+from semibandits.kernel.warm import at_once
 from semibandits.oracle import solve
-from semibandits.types import FeasibleSet, Game, IndexPolicy, Init, Items, Note, Policy, Weights
+from semibandits.sets.base import BuiltIn
+from semibandits.types import FeasibleSet, Game, IndexPolicy, Init, Items, Policy, Weights
 
 Uncovered = Literal["error", "ignore"]
-
-
-class Choice(NamedTuple):
-    """A solution, whether it belongs to Init, and what the policy wants to know of it later."""
-
-    items: Items
-    initial: bool
-    note: Note = None
 
 
 class Setting(NamedTuple):
@@ -37,6 +35,8 @@ class Setting(NamedTuple):
     horizon: int = 0
     """0: it is not known."""
     uncovered: Uncovered = "error"
+    compiles: bool = True
+    """Whether machine code is used, once plain code has taken long."""
 
 
 class Learned(NamedTuple):
@@ -60,17 +60,20 @@ class Agent(ABC):
     stats: Weights
 
     def __init__(self, policy: IndexPolicy | Policy, setting: Setting) -> None:
-        feasible, scale, seed, run, horizon, uncovered = setting
+        feasible, scale, seed, run, horizon, uncovered, self.compiles = setting
         if policy.needs_horizon and horizon == 0:
             raise BadArgument(
                 f"{policy!r} needs to know the horizon, which a live learner does not{policy.instead_of_horizon}"
             )
         self.policy = policy
         self.feasible = feasible
-        self.scale = scale
+        self.whole = Request(feasible)
+        self.units = scale
+        """That of the bounds, each item's own; `scale` is the policy's, which may be one for all."""
+        self.scale = scale.common() if policy.common_scale else scale
         self.init: Init = check_choice("init", policy.init, Init) if feasible.signed else "optimistic"
         policy.check(feasible)
-        self.game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed, scale.offset)
+        self.game = Game(feasible.n_items, feasible.max_size, horizon, feasible.signed, self.scale.offset)
         self._uncovered = uncovered
         self._ignored = np.zeros(feasible.n_items, dtype=bool)
         self._checked = False
@@ -81,33 +84,47 @@ class Agent(ABC):
 
     # Deciding
 
-    def choose(self, round: int) -> Choice:
-        """The solution for this round, which is closed with it."""
-        choice = self.decide(round)
+    def check_other(self, feasible: FeasibleSet) -> None:
+        """Raises where the policy cannot choose from this other set of the same items for once."""
+        self.policy.check(feasible)
+
+    def choose(self, round: int, feasible: FeasibleSet | None = None) -> Choice:
+        """The solution for this round, which is closed with it; from another set of the same items, if one is given."""
+        choice = self.decide(round, self.whole if feasible is None else Request(feasible))
         take(self.closing(round))
         return choice
 
-    def decide(
-        self, round: int, pending: NDArray[np.int64] | None = None, exclude: Iterable[int] | None = None
-    ) -> Choice:
-        """The solution for this round; nothing is changed that anybody sees.
+    def decide(self, round: int, request: Request) -> Choice:
+        """The solution for this round; nothing is changed that anybody sees."""
+        choice = self.prepared(round, request)() or self.prepared(round, request, initial=False)()
+        assert choice is not None
+        return choice
 
-        `pending` counts, for each item, the decisions whose feedback on it is outstanding; `exclude` are items that
-        cannot be had this time.
+    def prepared(
+        self, round: int, request: Request, pending: NDArray[np.int64] | None = None, initial: bool = True
+    ) -> Solving:
+        """A decision for this round as far as it depends on what was learned: the rest is left to be run.
+
+        `pending` counts, for each item, the decisions whose feedback on it is outstanding. `initial=False`: Init has
+        had its chance.
         """
-        part = self.feasible if exclude is None else self.feasible.restrict(exclude=exclude)
-        if not self.initialised:
-            items = self._choose_unseen(part, pending)
-            if items is not None:
-                return Choice(items, True)
-        return self._decide(part, round)
+        solving = self._begun(round, request, pending, initial)
+        return solving if self.compiles else partial(plainly, solving)
+
+    @in_its_manner
+    def _begun(self, round: int, request: Request, pending: NDArray[np.int64] | None, initial: bool) -> Solving:
+        if initial and not self.initialised and request.feasible.signed:  # else it cannot be asked for most items
+            wanted = self._wanted(pending)
+            if wanted is not None:
+                return partial(self._choose_unseen, request, wanted)
+        return self._prepared(round, request)
 
     def closing(self, round: int) -> list[Step]:
         """What is to be done once this round is decided."""
         return []
 
     @abstractmethod
-    def _decide(self, part: FeasibleSet, round: int) -> Choice:
+    def _prepared(self, round: int, request: Request) -> Solving:
         """By the policy itself."""
 
     # Feedback
@@ -124,20 +141,39 @@ class Agent(ABC):
         """Takes in observations made elsewhere; an item may occur any number of times."""
         take(self.learning_logged(round, items, weights))
 
+    @in_its_manner
     def learning(
         self, round: int, choice: Choice, weights: Weights, positions: NDArray[np.int64] | None = None
     ) -> list[Step]:
         """The steps of `learn`, worked out and not yet taken; `positions`: these are the weights of a part of it."""
         part = choice if positions is None else self._part(choice, positions)
-        return self._learning(round, part, self.scale.to_unit(weights))
+        return self._learning(round, part, self.scale.to_unit(weights, part.items))
 
+    @in_its_manner
     def learning_sum(self, round: int, choice: Choice, sum: float) -> list[Step]:
         """The steps of `learn_sum`."""
         return self._learning_sum(round, choice, self.scale.sum_to_unit(sum, choice.items.size))
 
+    @in_its_manner
     def learning_logged(self, round: int, items: Items, weights: Weights) -> list[Step]:
         """The steps of `learn_logged`."""
-        return self._learning_logged(round, items, self.scale.to_unit(weights))
+        return self._learning_logged(round, items, self.scale.to_unit(weights, items))
+
+    @in_its_manner
+    def learning_totals(self, round: int, counts: Weights, sums: Weights, squares: Weights) -> list[Step]:
+        """The steps that take in what was added up elsewhere: for every item number, sum and sum of squares of x.
+
+        The x are those of the items' own bounds.
+        """
+        if self.scale is not self.units:
+            sums, squares = self.units.totals_on(self.scale, counts, sums, squares)
+        items = np.flatnonzero(counts)
+        return self._learning_totals(round, items, counts[items], sums[items], squares[items]) if items.size else []
+
+    def _cannot_take_totals(self) -> Unsupported:
+        return Unsupported(
+            f"{self.policy!r} must see every observation by itself: it cannot take in sums of many (observe_many)"
+        )
 
     def _part(self, choice: Choice, positions: NDArray[np.int64]) -> Choice:
         """The items at these positions, and what the note says of them."""
@@ -153,8 +189,14 @@ class Agent(ABC):
     @abstractmethod
     def _learning_logged(self, round: int, items: Items, x: Weights) -> list[Step]: ...
 
+    @abstractmethod
+    def _learning_totals(
+        self, round: int, items: Items, counts: Weights, sums: Weights, squares: Weights
+    ) -> list[Step]: ...
+
     # What was learned
 
+    @in_its_manner
     def scores(self, round: int) -> Weights:
         """U_t: a score of a cost is an optimistic cost."""
         return np.array(self.scale.from_unit(self._scores(round)), dtype=np.float64)
@@ -171,16 +213,21 @@ class Agent(ABC):
 
     def intervals(self, confidence: float) -> NDArray[np.float64]:
         """The lower and the upper ends, one row per item."""
-        radius = (self.scale.hi - self.scale.lo) * confidence_radii(self.stats[0], confidence)
+        width = spans_of(self.units.bounds, self.feasible.n_items)
+        radius = width * np.where(width > 0.0, confidence_radii(self.stats[0], confidence), 0.0)
         middle = self.scale.from_unit(self._means(unseen=0.0))
-        ends: Weights = np.stack((middle - radius, middle + radius), axis=1)
-        return np.clip(ends, self.scale.lo, self.scale.hi)
+        return np.stack([np.clip(end, *self.units.bounds) for end in (middle - radius, middle + radius)], axis=1)
 
-    def best(self) -> Items:
-        """The best solution by the estimates; items never observed count as worst."""
+    def best(self) -> Callable[[], Items]:
+        """The best solution by the estimates, which is left to the solver; items never observed count as worst."""
         expected = self._expected()
         x = self._means(unseen=0.0) if expected is None else np.clip(expected, 0.0, 1.0)
-        return solve(self.feasible, self.scale.for_oracle(x))
+        weights = self.scale.for_oracle(x)
+        if self.scale is not self.units:
+            ends = [self.units.for_oracle(np.full(x.size, end)) for end in (0.0, 1.0)]
+            weights = np.clip(weights, *ends)
+        solving = partial(solve, self.feasible, weights)
+        return solving if self.compiles else partial(plainly, solving)
 
     @abstractmethod
     def _scores(self, round: int) -> Weights:
@@ -196,8 +243,28 @@ class Agent(ABC):
         return np.where(counts > 0.0, sums / np.maximum(counts, 1.0), unseen)
 
     def _in_units(self, x: Weights) -> Weights:
-        weights: Weights = np.clip(self.scale.from_unit(x), self.scale.lo, self.scale.hi)
+        weights: Weights = np.clip(self.scale.from_unit(x), *self.units.bounds)
         return weights
+
+    # Machine code
+
+    def warming(self, round: int) -> Callable[[], tuple[str, ...]]:
+        """What has everything compiled that this agent may use, on copies, and tells what is machine code then."""
+        return partial(self._warm_up, list(self._warming(round)) if self.compiles else None)
+
+    def _warm_up(self, calls: Iterable[Callable[[], object]] | None) -> tuple[str, ...]:
+        if calls is None:
+            return ()
+        with at_once() as manner:
+            for call in calls:
+                call()
+            if isinstance(self.feasible, BuiltIn):
+                self.feasible.warm_up()
+        return tuple(dict.fromkeys(manner.had))
+
+    @abstractmethod
+    def _warming(self, round: int) -> Iterable[Callable[[], object]]:
+        """Calls of the policy's kernel functions, on copies, which change nothing."""
 
     # Keeping
 
@@ -205,6 +272,7 @@ class Agent(ABC):
     def learned(self) -> Learned:
         """All of it, to be saved."""
 
+    @in_its_manner
     def restore(self, learned: Learned, round: int, finite: bool) -> None:
         """Takes over what was known after that round, and refuses what no agent could have learned.
 
@@ -233,6 +301,7 @@ class Agent(ABC):
 
     # The initialisation
 
+    @in_its_manner
     def init_plan(self, rounds: int) -> list[Items]:
         """The solutions that Init will choose in its rounds, at most so many, if every one is observed at once.
 
@@ -240,15 +309,16 @@ class Agent(ABC):
         """
         plan: list[Items] = []
         while len(plan) < rounds and not self.initialised:
-            items = self._choose_unseen(self.feasible, None)
-            if items is None:
+            wanted = self._wanted(None)
+            choice = None if wanted is None else self._choose_unseen(self.whole, wanted)
+            if choice is None:
                 break
-            self.stats[0, items] = 1.0
-            plan.append(items)
+            self.stats[0, choice.items] = 1.0
+            plan.append(choice.items)
         return plan
 
-    def _choose_unseen(self, part: FeasibleSet, pending: NDArray[np.int64] | None) -> Items | None:
-        """Init's choice: as many items as possible that were never observed; None where it has nothing to choose."""
+    def _wanted(self, pending: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+        """The items that Init is to have observed, as truth values; None where there are none."""
         unseen = (self.stats[0] == 0.0) & ~self._ignored
         if not unseen.any():
             self.initialised = True
@@ -260,12 +330,14 @@ class Agent(ABC):
             self._drop(wanted & known, searched=False)
             wanted &= ~known
             self._checked = True
-        if not wanted.any():
-            return None
-        items = solve(part, wanted.astype(np.float64))
+        return wanted if wanted.any() else None
+
+    def _choose_unseen(self, request: Request, wanted: NDArray[np.bool_]) -> Choice | None:
+        """Init's choice: as many of these items as possible; None where none of them can be had."""
+        items = request.solve(wanted.astype(np.float64))
         if wanted[items].any():
-            return items
-        if part is self.feasible:
+            return Choice(items, True)
+        if request is self.whole:
             self._drop(wanted, searched=True)
         return None
 

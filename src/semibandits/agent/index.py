@@ -1,16 +1,18 @@
 """An index policy at work."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from operator import setitem
 
 import numpy as np
 
 from semibandits import rng
 from semibandits._util.atomic import Step, take
-from semibandits.agent.base import Agent, Choice, Learned, Setting, fill, in_layers
+from semibandits._util.ownership import up_to_date
+from semibandits.agent.base import Agent, Learned, Setting, fill, in_layers
+from semibandits.agent.choice import Choice, Request, Solving
 from semibandits.agent.scores import Scores
 from semibandits.errors import BadArgument, Unsupported
-from semibandits.oracle import solve
 from semibandits.types import FeasibleSet, IndexPolicy, Items, Stats, Weights
 
 FLOAT = np.dtype(np.float64)
@@ -35,26 +37,40 @@ class IndexAgent(Agent):
         # The newest observation that Init made of each item, and in which round (0: none).
         self.init_round = np.zeros(self.feasible.n_items, dtype=np.int64)
         self.init_x = np.zeros(self.feasible.n_items)
-        # Where only a window counts: what was observed in each of its rounds, and the latest round decided.
+        # Where only a window counts: what was observed in each of its rounds.
         self.recent: dict[int, list[tuple[Items, Weights]]] = {}
-        self.latest = 0
+        self.forgotten = -1
+        """All rounds up to this one have left the window."""
         self._rows = tuple(self.stats)
         self._score = Scores(policy, self.params, self.stats)
         self._item_numbers = np.arange(self.feasible.n_items, dtype=np.uint64)
 
-    def _decide(self, part: FeasibleSet, round: int) -> Choice:
-        return Choice(solve(part, self.scale.for_oracle(self._scores(round))), False)
+    def _prepared(self, round: int, request: Request) -> Solving:
+        scores = self._scores(round, request.feasible)
+        return partial(_solved, request, self.scale.for_oracle(scores))
 
     def closing(self, round: int) -> list[Step]:
         """The round that leaves the window is forgotten."""
-        if not self.policy.window:
-            return []
-        return [(setattr, self, "latest", round), *self._forgetting(round - self.policy.window, round)]
+        return self._forgetting_until(round) if self.policy.window else []
 
-    def _forgetting(self, old: int, latest: int) -> list[Step]:
-        parts = self.recent.get(old)
-        if parts is None:
+    def _forgetting_until(self, round: int) -> list[Step]:
+        """The rounds that a window up to this one does not cover are forgotten: one at a time, as a rule."""
+        last = round - self.policy.window
+        if last <= self.forgotten:
             return []
+        steps: list[Step] = [(setattr, self, "forgotten", last)]
+        old = self._beyond(round)
+        if old:
+            steps += self._writing(*self._without(old, round))
+        return [*steps, *[(self.recent.pop, before) for before in old]]
+
+    def _beyond(self, round: int) -> list[int]:
+        """The rounds that a window up to this one does not cover, if anything was observed in them."""
+        return sorted(old for old in self.recent if self.forgotten < old <= round - self.policy.window)
+
+    def _without(self, old: list[int], latest: int) -> tuple[Items, Stats]:
+        """The items that were observed in these rounds, and their statistics without that."""
+        parts = [part for round in old for part in self.recent[round]]
         distinct = np.unique(np.concatenate([items for items, _ in parts]))
         stats = [row[distinct] for row in self._rows]
         for items, x in parts:
@@ -62,14 +78,33 @@ class IndexAgent(Agent):
             after = self.policy.forget(tuple([row[at] for row in stats]), x, latest, self.params)
             for row, values in zip(stats, after, strict=True):
                 row[at] = values
-        return [*self._writing(distinct, tuple(stats)), (self.recent.pop, old)]
+        return distinct, tuple(stats)
 
-    def _scores(self, round: int) -> Weights:
-        scores = self._score(round, self._key(self._policy_key, round))
-        return scores if self.feasible.signed else np.minimum(scores, 1.0)
+    def _scores(self, round: int, feasible: FeasibleSet | None = None) -> Weights:
+        key, old = self._key(self._policy_key, round), self._beyond(round - 1) if self.policy.window else []
+        scores = self._scores_without(old, round, key) if old else self._score(round, key)
+        return scores if (feasible or self.feasible).signed else np.minimum(scores, 1.0)
+
+    def _scores_without(self, old: list[int], round: int, key: int) -> Weights:
+        """Where rounds before this one are still being decided, so that what they are to forget is there."""
+        items, stats = self._without(old, round - 1)
+        ahead = self.stats.copy()
+        ahead[:, items] = stats
+        scores = Scores(self.policy, self.params, ahead)
+        scores.warm = self._score.warm
+        return scores(round, key)
+
+    def _warming(self, round: int) -> Iterable[Callable[[], object]]:
+        if self._score.warm.compilable:
+            scores = Scores(self.policy, self.params, self.stats.copy())
+            yield partial(self._take_over, scores, round)
+
+    def _take_over(self, scores: Scores, round: int) -> None:
+        scores(round, self._key(self._policy_key, round))
+        self._score.warm = scores.warm
 
     def _learning(self, round: int, choice: Choice, x: Weights) -> list[Step]:
-        if self.policy.window and round <= self.latest - self.policy.window:
+        if self.policy.window and round <= self.forgotten:
             return []  # that round has left the window
         items = choice.items
         overwrites = choice.initial and self.init == "paper"
@@ -125,6 +160,17 @@ class IndexAgent(Agent):
             steps += self._remembering(round, [(items[layer], x[layer]) for layer in layers])
         return [*steps, (setattr, self, "logged", self.logged + len(layers))]
 
+    def _learning_totals(
+        self, round: int, items: Items, counts: Weights, sums: Weights, squares: Weights
+    ) -> list[Step]:
+        policy = self.policy
+        if policy.window:
+            raise Unsupported(f"{policy!r} forgets by rounds, and what was added up has none")
+        if policy.observe_many is None or not up_to_date(policy, "observe_many", "observe"):
+            raise self._cannot_take_totals()
+        stats = tuple([row[items] for row in self._rows])
+        return self._writing(items, policy.observe_many(stats, counts, sums, squares, round, self.params))
+
     def learned(self) -> Learned:
         recent = [(round, items, x) for round, parts in self.recent.items() for items, x in parts]
         return Learned(self.stats, self.logged, self.init_round, self.init_x, recent)
@@ -139,7 +185,6 @@ class IndexAgent(Agent):
 
     def _restore_window(self, latest: int, observed: Sequence[tuple[int, Items, Weights]]) -> None:
         """Takes over the observations that the statistics are made of; those beyond today's window are forgotten."""
-        self.latest = latest
         for round, items, x in observed if self.policy.window else ():
             take(self._remembering(round, [(items, x)]))
         parts = [part for parts in self.recent.values() for part in parts]
@@ -152,8 +197,8 @@ class IndexAgent(Agent):
             raise BadArgument("what was learned without a window cannot be put into one: no round is kept with it")
         if self.policy.window and not same:
             raise BadArgument("the observations of the window and the statistics contradict each other")
-        for old in sorted(round for round in self.recent if round <= latest - self.policy.window):
-            take(self._forgetting(old, latest))
+        if self.policy.window:
+            take(self._forgetting_until(latest))
 
     def _key(self, above: int, number: int) -> int:
         return int(rng.below(above, number)) if self.policy.random else 0
@@ -169,3 +214,7 @@ class IndexAgent(Agent):
                 numbers[:] = values
                 steps.append((setitem, row, items, numbers))
         return steps
+
+
+def _solved(request: Request, weights: Weights) -> Choice:
+    return Choice(request.solve(weights), False)

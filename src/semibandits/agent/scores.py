@@ -70,9 +70,9 @@ class Scores:
 
     def __call__(self, round: int, key: int) -> Weights:
         clock = self._policy.clock(round, key, self._params)
-        return self.warm.run(self._plain, self._compiled, round, clock, key)
+        return self.warm.run(self._plain, self._compiled, self._stats, round, clock, key)
 
-    def _plain(self, round: int, clock: Clock, key: int) -> Weights:
+    def _plain(self, stats: Weights, round: int, clock: Clock, key: int) -> Weights:
         if self._policy.share is not None:
             clock = self._policy.pooled(self._totals(self._shares(round)), clock, self._params)
         scores: Weights = self._policy.score(self._rows, clock, key, self._numbers, self._params)
@@ -83,9 +83,9 @@ class Scores:
                 again = np.flatnonzero(np.isnan(scores))
                 if again.size == 0:
                     break
-                stats = tuple([row[again] for row in self._rows])
+                some = tuple([row[again] for row in self._rows])
                 other_key = int(below(key, attempt))
-                scores[again] = self._policy.score(stats, clock, other_key, self._numbers[again], self._params)
+                scores[again] = self._policy.score(some, clock, other_key, self._numbers[again], self._params)
         return scores
 
     def _shares(self, round: int) -> Stats:
@@ -99,9 +99,9 @@ class Scores:
         """The sums over all items, one after the other, as machine code makes them."""
         return tuple([float(np.add.accumulate(np.broadcast_to(share, self._numbers.size))[-1]) for share in shares])
 
-    def _compiled(self, code: Any, round: int, clock: Clock, key: int) -> Weights:
+    def _compiled(self, code: Any, stats: Weights, round: int, clock: Clock, key: int) -> Weights:
         out = np.empty(self._numbers.size)
         numbers = tuple([float(number) for number in clock])
         totals = np.zeros((self._shared, 1, 1))
-        code(self._stats[:, :, None], round, numbers, np.uint64(key), self._params, totals, out)
+        code(stats[:, :, None], round, numbers, np.uint64(key), self._params, totals, out)
         return out

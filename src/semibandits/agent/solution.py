@@ -1,5 +1,7 @@
 """A policy that chooses whole solutions, at work."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from operator import setitem
 from typing import Any
 
@@ -10,8 +12,9 @@ from semibandits import rng
 from semibandits._util.atomic import Step
 from semibandits._util.checks import check_choice
 from semibandits._util.forks import cached_property
-from semibandits._util.ownership import ours, vouched
-from semibandits.agent.base import Agent, Choice, Learned, Setting, in_layers
+from semibandits._util.ownership import ours, up_to_date, vouched
+from semibandits.agent.base import Agent, Learned, Setting, in_layers
+from semibandits.agent.choice import Choice, Request, Solving
 from semibandits.errors import BadArgument, BadWeights, InfeasibleSolution, Unsupported
 from semibandits.oracle import check_answer
 from semibandits.policies.solution.base import WarmPolicy, plays_by_kernels, remade, warm_policy
@@ -35,17 +38,29 @@ class PolicyAgent(Agent):
         self._vouched = vouched(policy)
         self._trusted = self._vouched and ours(policy)
 
+    def check_other(self, feasible: FeasibleSet) -> None:
+        only = self.policy.own_set_only
+        if self.policy.needs_note if only is None else only:
+            raise Unsupported(
+                f"{self.policy!r} learns about the solutions of {self.feasible!r:.200}, and cannot choose from another "
+                f"set, {feasible!r:.200}; from a part of its own it can"
+            )
+        super().check_other(feasible)
+
     @cached_property
     def _kernels(self) -> WarmPolicy | None:
         """Those of the policy on the whole set, if it has any."""
         return warm_policy(self.policy, self.feasible)
 
-    def _decide(self, part: FeasibleSet, round: int) -> Choice:
-        key = int(rng.below(self._policy_key, round))
+    def _prepared(self, round: int, request: Request) -> Solving:
+        return partial(self._choose, self.state, round, request)
+
+    def _choose(self, state: State, round: int, request: Request) -> Choice:
+        key, part = int(rng.below(self._policy_key, round)), request.part()
         if part is self.feasible and self._kernels is not None and plays_by_kernels(self.policy):
-            choice: Any = self._kernels.choose(self.state, round, key)
+            choice: Any = self._kernels.choose(state, round, key)
         else:
-            choice = self.policy.choose(self.state, part, round, key)
+            choice = self.policy.choose(state, part, round, key)
         if not (isinstance(choice, tuple) and len(choice) == 2):
             raise BadArgument(f"choose() of {self.policy!r} must return (items, note), got {choice!r:.200}")
         items, note = choice
@@ -64,6 +79,11 @@ class PolicyAgent(Agent):
     def _expected(self) -> Weights | None:
         return self.policy.estimates(self.state)
 
+    def _warming(self, round: int) -> Iterable[Callable[[], object]]:
+        if self._kernels is not None and plays_by_kernels(self.policy):
+            sums, key = self.policy.feedback == "bandit", int(rng.below(self._policy_key, round))
+            yield partial(self._kernels.warm_up, self.state, round, key, sums)
+
     def _part(self, choice: Choice, positions: NDArray[np.int64]) -> Choice:
         items, _, note = choice
         if self.policy.feedback == "bandit" and positions.size < items.size:
@@ -76,7 +96,9 @@ class PolicyAgent(Agent):
     def _learning(self, round: int, choice: Choice, x: Weights) -> list[Step]:
         items, _, note = choice
         told = np.array([total(x, slice(None))]) if self.policy.feedback == "bandit" else x
-        state = self._learned(self.state, round, items, told, note, int(rng.below(self._feedback_key, round)))
+        key = int(rng.below(self._feedback_key, round))
+        unknown = note is None and self.policy.needs_note  # another policy has chosen these items
+        state = self.state if unknown else self._learned(self.state, round, items, told, note, key)
         counts, sums = self._rows
         return [
             (setattr, self, "state", state),
@@ -110,6 +132,21 @@ class PolicyAgent(Agent):
             (setitem, self._rows[0], distinct, counts),
             (setitem, self._rows[1], distinct, sums),
             (setattr, self, "logged", self.logged + len(layers)),
+        ]
+
+    def _learning_totals(
+        self, round: int, items: Items, counts: Weights, sums: Weights, squares: Weights
+    ) -> list[Step]:
+        every = np.zeros((3, self.feasible.n_items))
+        every[:, items] = counts, sums, squares
+        known = up_to_date(self.policy, "observe_many", "learn")
+        state = self.policy.observe_many(self.state, *every) if known else None
+        if state is None:
+            raise self._cannot_take_totals()
+        return [
+            (setattr, self, "state", state),
+            (setitem, self._rows[0], items, self._rows[0][items] + counts),
+            (setitem, self._rows[1], items, self._rows[1][items] + sums),
         ]
 
     def _learned(self, state: State, round: int, items: Items, x: Weights, note: Note, key: int) -> State:

@@ -2,21 +2,25 @@
 
 import dataclasses
 import secrets
+import time
 from collections import OrderedDict
+from collections.abc import Callable
+from datetime import timedelta
 from operator import setitem
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util import forks
 from semibandits._util.atomic import Step
+from semibandits._util.checks import is_number
 from semibandits.agent import Choice
-from semibandits.errors import BadArgument, UnknownDecision, UnknownItem
+from semibandits.errors import BadArgument, BadWeights, UnknownDecision, UnknownItem
 from semibandits.live.reading import Reader
 from semibandits.live.snapshot import SavedDecision, SavedLearner, restored_array, saved_array
 from semibandits.oracle import check_answer
-from semibandits.types import Items, Weights
+from semibandits.types import FeasibleSet, Items, Weights
 
 
 @dataclasses.dataclass(slots=True)
@@ -27,13 +31,36 @@ class Record:
     epoch: str
     """Of the learner's life in which it was asked; none in files of old."""
     choice: Choice
+    time: float = 0.0
     weights: Weights | None = None
     """Where only their sum is told: an array with just that."""
-    cancelled: bool = False
+    cancelled: str = ""
+    """Why nothing is waited for any more: "cancelled" or "expired"."""
+    earlier: bool = False
+    """Whether another policy made it, from which the present one has taken over."""
+    renumbered: bool = False
+    """Whether its items had other numbers when it was made, so that nobody knows which order a list of weights has."""
+    feasible: FeasibleSet | None = None
+    """The set it was chosen from, if that was another than the learner's own: while it waits, and is known."""
+    chosen_from: str = ""
+    """What that set printed."""
 
     @property
     def items(self) -> Items:
         return self.choice.items
+
+    def check_open(self, id: str) -> None:
+        if self.cancelled:
+            late = "has expired: feedback comes too late" if self.cancelled == "expired" else "was cancelled"
+            raise UnknownDecision(f"decision {id} {late}")
+
+    def check_names(self, id: str, pairs: tuple[list[Any], list[Any]] | None) -> None:
+        """Feedback goes by these names, or by the order of the items; who was handed the decision may know another."""
+        if self.renumbered and (pairs is None or not all(isinstance(name, str) for name in pairs[0])):
+            raise BadWeights(
+                f"decision {id} was made when its items had other numbers, before the learner was loaded onto them in "
+                "another order: tell their weights by label, as a mapping"
+            )
 
     def told(self) -> Weights:
         return np.full(self.items.size, np.nan) if self.weights is None else self.weights.copy()
@@ -68,6 +95,7 @@ class DecisionLog:
         self.name = secrets.token_hex(8)
         self.outstanding: dict[str, Record] = {}
         self.finished: OrderedDict[str, Record] = OrderedDict()
+        self.clock: Callable[[], float] = time.time
         self._epoch = ""
         self._begun = -1
 
@@ -105,6 +133,7 @@ class DecisionLog:
     def finishing(self, id: str, record: Record) -> list[Step]:
         """The steps by which it waits no longer."""
         steps: list[Step] = [(setitem, self.finished, id, record), (self.outstanding.pop, id)]
+        steps.append((setattr, record, "feasible", None))  # it may be large
         if len(self.finished) >= self.REMEMBERED:
             steps.append((self.finished.popitem, False))
         return steps
@@ -127,15 +156,42 @@ class DecisionLog:
             raise BadArgument("two decisions were made in one round")
 
 
+def seconds_in(given: Any) -> float:
+    """How long this is."""
+    seconds = given
+    try:
+        if isinstance(given, np.timedelta64):
+            seconds = given / np.timedelta64(1, "s")
+        elif isinstance(given, timedelta):
+            seconds = given.total_seconds()
+        if is_number(seconds) and seconds >= 0.0:
+            return float(seconds)
+    except (TypeError, OverflowError):  # a month, or a whole number beyond all floats
+        pass
+    raise BadArgument(f"older_than must be seconds >= 0 or a timedelta, got {given!r:.100}")
+
+
 def saved_decision(record: Record, outstanding: bool) -> SavedDecision:
     weights = None if record.weights is None else [None if w != w else w for w in record.weights.tolist()]
     items, initial, note = record.choice
-    saved_note = saved_array(note, "a note") if outstanding and note is not None else None
-    return SavedDecision(record.round, items.tolist(), weights, initial, record.cancelled, saved_note, record.epoch)
+    return SavedDecision(
+        record.round,
+        items.tolist(),
+        weights,
+        initial,
+        bool(record.cancelled),
+        saved_array(note, "a note") if outstanding and note is not None else None,
+        record.epoch,
+        record.time,
+        record.cancelled == "expired",
+        record.earlier,
+        record.chosen_from,
+        record.renumbered,
+    )
 
 
 def _restored(one: SavedDecision, saved: SavedLearner, reader: Reader) -> Record:
-    items = check_answer(one.items, saved.n_items, saved.max_size)
+    items = check_answer(one.items, saved.n_items, saved.n_items if one.chosen_from else saved.max_size)
     if items.tolist() != one.items or not 1 <= one.round <= saved.round:
         raise BadArgument(f"the decision of round {one.round} has items {one.items!r:.100}")
     items.setflags(write=False)
@@ -145,11 +201,25 @@ def _restored(one: SavedDecision, saved: SavedLearner, reader: Reader) -> Record
         if saved.feedback == "bandit":
             if len(one.weights) != 1:
                 raise BadArgument(f"the decision of round {one.round} has {len(one.weights)} sums, expected one")
-            reader.sum(one.weights[0], items.size)
+            reader.sum(one.weights[0], items)
         elif weights.shape != items.shape:
             raise BadArgument(f"the decision of round {one.round} has {items.size} items, {weights.size} weights")
         else:
             told = ~np.isnan(weights)
             reader.weights(weights[told], items[told])
+    if one.expired and not one.cancelled:
+        raise BadArgument(f"the decision of round {one.round} has expired, and is open")
     note = None if one.note is None else restored_array(one.note)
-    return Record(one.round, one.epoch, Choice(items, one.initial, note), weights, one.cancelled)
+    why = "" if not one.cancelled else "expired" if one.expired else "cancelled"
+    choice, asked = Choice(items, one.initial, note), one.time or time.time()
+    return Record(
+        one.round,
+        one.epoch,
+        choice,
+        asked,
+        weights,
+        why,
+        earlier=one.earlier,
+        renumbered=one.renumbered,
+        chosen_from=one.chosen_from,
+    )

@@ -1,44 +1,69 @@
 """Live use: ask for a decision, act, tell what each chosen item was worth."""
 
-import os
+import contextlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import policies, rng
 from semibandits._util.atomic import Changes
-from semibandits._util.checks import check_bounds, check_choice, check_confidence
-from semibandits._util.forks import ForkLock, cached_property
+from semibandits._util.checks import check_bounds, check_choice, check_confidence, check_count, check_flag
+from semibandits._util.data_frames import data_frame
+from semibandits._util.forks import ForkLock
 from semibandits._util.showing import Shown
-from semibandits.agent import Scale, Setting, Uncovered, check_feedback, check_policy, make_agent
-from semibandits.errors import BadArgument, BadState, SemiBanditError, Unsupported
-from semibandits.live import matching, snapshot
-from semibandits.live.decisions import saved_decision
-from semibandits.live.reading import Reader
+from semibandits.agent import Agent, Request, Scale, Setting, Uncovered, check_feedback, check_policy, make_agent
+from semibandits.errors import BadArgument, Unsupported
+from semibandits.live.asking import Asking
+from semibandits.live.decisions import DecisionLog, seconds_in
+from semibandits.live.events import Event, Hook, Kind, announce
+from semibandits.live.reading import Outside, Reader, check_labels, check_same_order
+from semibandits.live.requests import check_request
+from semibandits.live.saving import Saving
 from semibandits.live.updates import Updates
 from semibandits.oracle import Span, probed
 from semibandits.problem import check_signs
-from semibandits.types import Bounds, Decision, FeasibleSet, FeedbackKind, IndexPolicy, Items, Policy, Sense, Weights
+from semibandits.types import (
+    Bounds,
+    Decision,
+    FeasibleSet,
+    FeedbackKind,
+    GivenBounds,
+    IndexPolicy,
+    Items,
+    Policy,
+    Sense,
+    Weights,
+)
 
 Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
 """Weights by item or label."""
+Available: TypeAlias = Iterable[int | str] | NDArray[np.bool_]
 
 
-class Learner(Shown):
+class Learner(Saving, Shown):
     """Learns while deciding, with any feasible set and any order and delay of feedback.
 
     Without a `policy` it decides by that of `policies.default`, which needs no tuning; `learner.policy` says which one
     that is. CombUCB1, the paper's, is for those who want a proven bound.
 
-    `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible. `labels`, one string
-    per item, may be used instead of item numbers everywhere; default: those of the set, if any. `seed` fixes every
-    random draw. `uncovered="ignore"` accepts items that no solution contains. With
-    `feedback="bandit"` it is told only what a decision was worth as a whole: `tell(decision.id, sum)`.
+    `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible: two numbers, or two
+    vectors with one number for each item, in the order of the items or by label, which is worth much where items differ
+    (`lo` and `hi` are the same for an item whose weight is known). A weight beyond them is an error, or with
+    `outside="clip"` taken for the nearest bound and counted in `clipped`. `labels`, one string per item, may be used
+    instead of item numbers everywhere; default: those of the set, if any. `seed` fixes every random draw.
+    `uncovered="ignore"` accepts items that no solution contains. With `feedback="bandit"` it is told only what a
+    decision was worth as a whole: `tell(decision.id, sum)`. With `compile=False` it is plain code for good, with the
+    same decisions.
 
-    Methods may be called from several threads. A call that raises has changed nothing, also where a signal handler
-    raised in its midst (Ctrl-C).
+    Methods may be called from several threads. A solver is called outside of the learner's lock: by several threads at
+    once, if several ask. A call that raises has changed nothing, also where a signal handler raised in its midst
+    (Ctrl-C). `hooks` are functions that are told of every call when it has ended, to count and time it: see `Event`.
+    What interrupts a hook, or the way to it, comes too late to take the call back.
 
     >>> import semibandits as sb
     >>> learner = Learner(sb.sets.TopK(4, 2), seed=7)
@@ -59,41 +84,80 @@ class Learner(Shown):
         policy: IndexPolicy | Policy | None = None,
         *,
         sense: Sense = "max",
-        bounds: Bounds = (0.0, 1.0),
+        bounds: GivenBounds = (0.0, 1.0),
         labels: Sequence[str] | None = None,
         seed: int | None = None,
         uncovered: Uncovered = "error",
         feedback: FeedbackKind = "semi",
+        outside: Outside = "error",
+        compile: bool = True,
     ) -> None:
+        super().__init__()
         if not isinstance(feasible, FeasibleSet):
             raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
         self._sense: Sense = check_choice("sense", sense, Sense)
-        self._bounds = check_bounds(bounds)
+        names = (feasible.labels or None) if labels is None else check_labels(labels, feasible.n_items)
+        check_same_order(names or (), feasible)
+        self._bounds = check_bounds(bounds, feasible.n_items, names or ())
         check_signs(feasible, self._bounds, self._sense)
-        self._probes = probed(feasible, Span.of(self._sense, self._bounds))
-        self._reader = Reader(feasible.n_items, self._bounds, (feasible.labels or None) if labels is None else labels)
+        self._compiles = check_flag("compile", compile)
+        self._probes = self._plainly(probed, feasible, Span.of(self._sense, self._bounds))
+        self._reader = Reader(feasible.n_items, self._bounds, names, check_choice("outside", outside, Outside))
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
         self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
         if policy is None:
             policy = policies.default(feasible, bounds=self._bounds, feedback=self._feedback).policy
-        check_feedback(check_policy(policy), self._feedback)
-        scale = Scale.of(self._bounds, self._sense)
-        self._agent = make_agent(policy, Setting(feasible, scale, self._seed, uncovered=self._uncovered))
-        self._updates = Updates(self._agent, self._reader, self._feedback)
-        self._log = self._updates.log
+        self._updates = Updates(self._make_agent(policy), self._reader, self._feedback)
         self._lock = ForkLock()
         self._changes = Changes(self._lock)
-        self._saving = ForkLock()
-        self._saves = 0
-        self._files = snapshot.Files()
+        self._asking = Asking(self._updates, self._changes)
+        self.hooks: list[Hook] = []
+
+    def _make_agent(self, policy: IndexPolicy | Policy) -> Agent:
+        check_feedback(check_policy(policy), self._feedback)
+        scale = Scale.of(self._bounds, self._sense)
+        setting = Setting(self._feasible, scale, self._seed, uncovered=self._uncovered, compiles=self._compiles)
+        return self._plainly(make_agent, policy, setting)
+
+    @property
+    def _agent(self) -> Agent:
+        return self._updates.agent
+
+    @property
+    def _log(self) -> DecisionLog:
+        return self._updates.log
 
     # Deciding
 
-    def ask(self, available: Iterable[int | str] | NDArray[np.bool_] | None = None) -> Decision:
-        """The next decision. `available` (items, labels or a mask) limits the choice this once."""
-        return self._changes.make(self._updates.choose, self._updates.asking, available)
+    @overload
+    def ask(
+        self, available: Available | None = None, *, feasible: FeasibleSet | None = None, n: None = None
+    ) -> Decision: ...
+    @overload
+    def ask(
+        self, available: Available | None = None, *, feasible: FeasibleSet | None = None, n: int
+    ) -> list[Decision]: ...
+    def ask(
+        self, available: Available | None = None, *, feasible: FeasibleSet | None = None, n: int | None = None
+    ) -> Decision | list[Decision]:
+        """The next decision. `available` (items, labels or a mask) limits the choice this once.
+
+        `feasible` is another set of the same items, to choose from this once: another source and target, another size
+        of slate. With `n` it makes so many decisions at once, all or none: those that as many calls would make.
+        """
+        request = None if available is None and feasible is None else self._request(available, feasible)
+        count = 1 if n is None else check_count("n", n, BadArgument)
+        made = self._watched_ask(request, count) if self.hooks else self._asking.ask(request, count)
+        return made[0] if n is None else made
+
+    def _request(self, available: Any, feasible: Any) -> Request:
+        exclude = None if available is None else self._reader.unavailable(available)
+        if feasible is None or feasible is self._feasible:
+            return self._agent.whole if exclude is None else Request(self._feasible, exclude)
+        check_request(feasible, self._agent, self._bounds, self._sense, self._reader.labels)
+        return Request(feasible, exclude)
 
     def tell(self, id: str, weights: ArrayLike | Feedback) -> int:
         """Takes in what the items of a decision were worth, and returns how many of these weights were new.
@@ -102,22 +166,112 @@ class Learner(Shown):
         later. With `feedback="bandit"` it is one number, their sum. Feedback may come late, in any order, and again:
         a repeat changes nothing, a contradiction is an error.
         """
-        return self._changes.make(self._updates.read, self._updates.telling, id, weights)
+        new: int = self._call("tell", self._updates.read, self._updates.telling, (id, weights))
+        return new
 
     def cancel(self, id: str) -> None:
         """Gives up waiting for a decision's feedback; what it has had stays learned, what comes later is refused.
 
         Harmless where nothing is left to wait for.
         """
-        return self._changes.make(self._updates.find, self._updates.cancelling, id)
+        self._call("cancel", self._updates.find, self._updates.cancelling, (id,))
 
-    def observe(self, items: Iterable[int | str] | Feedback, weights: ArrayLike | None = None) -> None:
+    def expire(
+        self, older_than: float | timedelta | np.timedelta64, *, weight: ArrayLike | Feedback | None = None
+    ) -> list[Decision]:
+        """Gives up waiting for decisions that were made longer ago than this, in seconds, and returns them.
+
+        What they have had stays learned, and what comes later is refused. With a `weight`, that is what every item was
+        worth whose weight did not come: 0 for a click that nobody made; or a number for each item, in their order or by
+        name. They are given up one after the other: an interrupted call has given up some, and goes on if it is made
+        again.
+        """
+        before = self._log.clock() - seconds_in(older_than)
+        silence = None if weight is None else self._reader.silence(weight)
+        with self._lock:
+            old = [self._updates.decision(id, one) for id, one in self._log.outstanding.items() if one.time < before]
+            for decision in old if silence is not None else ():  # it may not be possible for some
+                self._updates.find_old(decision.id, silence)
+        return [
+            decision
+            for decision in old
+            if self._call("expire", self._updates.find_old, self._updates.expiring, (decision.id, silence)) is not None
+        ]
+
+    def observe(
+        self,
+        items: Iterable[int | str] | Feedback | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        counts: ArrayLike | Feedback | None = None,
+        sums: ArrayLike | Feedback | None = None,
+        squares: ArrayLike | Feedback | None = None,
+    ) -> None:
         """Takes in observations made elsewhere, such as a log: a warm start.
 
         `items` and `weights` are aligned and an item may occur any number of times; or one mapping. Items seen here
         need no initialisation.
+
+        Or what was added up elsewhere: for every item, or by item, how many observations there were (`counts`), their
+        sum, and the sum of their squares if it is known; else it is taken for that of weights which are at one of the
+        bounds each, as clicks are.
         """
-        return self._changes.make(self._updates.read_log, self._updates.observing, items, weights)
+        if counts is None and sums is None and squares is None:
+            self._call("observe", self._updates.read_log, self._updates.observing, (items, weights))
+            return
+        if items is not None or weights is not None:
+            raise BadArgument("give items and weights, or counts and sums, not both")
+        self._call("observe", self._updates.read_totals, self._updates.observing_totals, (counts, sums, squares))
+
+    def change_policy(self, policy: IndexPolicy | Policy) -> None:
+        """Goes on with another policy, which takes over all that was told so far, and every open decision.
+
+        It is handed counts, sums and sums of squares; `Unsupported`, and nothing changes, where it cannot learn from
+        them. Feedback on decisions of the former policy is learned unless the present one needs a note of its own.
+        """
+        make = partial(self._make_agent, policy)
+        self._call("change_policy", None, self._updates.changing, (make, [make()]))
+
+    def warm_up(self) -> tuple[str, ...]:
+        """Compiles now, and waits for it, whatever this learner could compile later; returns what is machine code.
+
+        These are the names of the functions: of the policy's formulas, of its ways to choose and to learn, and of the
+        set's oracle. Without it they are compiled in the background, once plain code has taken long. It changes no
+        decision, and calls no solver of the user's.
+        """
+        with self._lock:
+            warming = self._agent.warming(self._updates.next_round())
+        return warming()
+
+    # Those who watch
+
+    def _call(self, kind: Kind, read: Any, work: Any, given: tuple[Any, ...]) -> Any:
+        if self.hooks:
+            return self._watched(kind, read, work, given)
+        return self._changes.make(read, work, given)
+
+    def _watched(self, kind: Kind, read: Any, work: Any, given: tuple[Any, ...]) -> Any:
+        ids = given[:1] if kind in ("tell", "cancel", "expire") else ()
+        began = time.perf_counter()
+        try:
+            result = self._changes.make(read, work, given)
+        except Exception as error:
+            announce(self.hooks, Event(kind, time.perf_counter() - began, ids, error=error))
+            raise
+        weights = (result or 0) if kind in ("tell", "observe", "expire") else 0
+        announce(self.hooks, Event(kind, time.perf_counter() - began, ids, weights=weights))
+        return result
+
+    def _watched_ask(self, request: Request | None, count: int) -> list[Decision]:
+        began, solving = time.perf_counter(), [0.0]
+        try:
+            made = self._asking.ask(request, count, solving)
+        except Exception as error:
+            announce(self.hooks, Event("ask", time.perf_counter() - began, solving=solving[0], error=error))
+            raise
+        ids = tuple([decision.id for decision in made])
+        announce(self.hooks, Event("ask", time.perf_counter() - began, ids, solving=solving[0]))
+        return made
 
     # What was learned
 
@@ -147,13 +301,21 @@ class Learner(Shown):
         return self._sense
 
     @property
+    def outside(self) -> Outside:
+        """What becomes of a weight beyond the bounds, "error" or "clip"; `load` may change it."""
+        return self._reader.outside
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The items' names, in the order of the items; none without labels."""
         return self._reader.labels or ()
 
     @property
     def round(self) -> int:
-        """The number of decisions so far."""
+        """The last round that was decided. Rounds are numbered from 1, as they are asked for.
+
+        So it is the number of decisions, unless an ask failed while others were at work.
+        """
         return self._updates.round
 
     @property
@@ -174,7 +336,7 @@ class Learner(Shown):
     def scores(self) -> Weights:
         """U_t(e) for the next round: optimistic or drawn weights, or costs, of which the best solution is chosen."""
         with self._lock:
-            return self._agent.scores(self._updates.round + 1)
+            return self._agent.scores(self._updates.next_round())
 
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Confidence intervals of the items' mean weights, shape (n_items, 2).
@@ -194,112 +356,43 @@ class Learner(Shown):
                 raise Unsupported(
                     f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
                 )
-            return self._agent.best()
+            solving = self._agent.best()
+        return solving()
+
+    def totals(self) -> dict[str, Weights]:
+        """What was told of each item, added up, as another learner takes it: `other.observe(**learner.totals())`."""
+        with self._lock:
+            return self._updates.written_totals()
+
+    @property
+    def clipped(self) -> NDArray[np.int64]:
+        """How many weights of each item were beyond the bounds, with `outside="clip"`."""
+        with self._lock:
+            return self._updates.clipped.copy()
+
+    def to_frame(self) -> Any:
+        """What is known of each item, as a Polars table (pandas where Polars is not installed), one row per item.
+
+        Beside the item's number, and its label where there are any: count, estimate, the interval of `intervals()`,
+        the bounds, how many weights were beyond them, and whether the item is in `best()`, if there is a best.
+        """
+        with self._lock:
+            ends = self._agent.intervals(0.95)
+            columns: dict[str, Any] = {"item": np.arange(self._feasible.n_items)}
+            if self._reader.labels is not None:
+                columns["label"] = list(self._reader.labels)
+            columns |= {"count": self.counts, "estimate": self.estimates, "low": ends[:, 0], "high": ends[:, 1]}
+            lo, hi = (np.zeros(self._feasible.n_items) + bound for bound in self._bounds)
+            columns |= {"least": lo, "largest": hi, "clipped": self.clipped}
+        with contextlib.suppress(Unsupported):
+            columns["best"] = np.isin(columns["item"], self.best())
+        return data_frame(columns)
 
     @property
     def outstanding(self) -> list[Decision]:
         """The decisions that wait for feedback, oldest first."""
         with self._lock:
             return [self._updates.decision(id, record) for id, record in self._log.outstanding.items()]
-
-    # Keeping
-
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Writes everything to a JSON file with a checksum; an older file is replaced whole or not at all.
-
-        A file that this learner has neither loaded nor written, as it is now, is replaced with `overwrite=True` only.
-        """
-        with self._saving:  # what was saved last is what stays
-            self._save(path, overwrite)
-
-    def _save(self, path: str | os.PathLike[str], overwrite: bool) -> None:
-        saves = -1
-        while saves != self._saves:  # or a signal handler has saved meanwhile, who knew more
-            saves = self._saves = self._saves + 1
-            self._files.write(path, self._snapshot(), overwrite)
-
-    def _snapshot(self) -> snapshot.SavedLearner:
-        with self._lock:
-            return snapshot.SavedLearner(
-                name=self._log.name,
-                seed=self._seed,
-                round=self._updates.round,
-                n_items=self._feasible.n_items,
-                max_size=self._feasible.max_size,
-                sense=self._sense,
-                bounds=self._bounds,
-                labels=None if self._reader.labels is None else list(self._reader.labels),
-                uncovered=self._uncovered,
-                feedback=self._feedback,
-                outstanding=[saved_decision(record, True) for record in self._log.outstanding.values()],
-                finished=[saved_decision(record, False) for record in self._log.finished.values()],
-                fingerprint=self._fingerprint,
-                **snapshot.saved_agent(self._agent),
-            )
-
-    @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        feasible: FeasibleSet,
-        policy: IndexPolicy | Policy | None = None,
-        *,
-        uncovered: Uncovered | None = None,
-        labels: Sequence[str] | None = None,
-        same_items: bool = False,
-    ) -> "Learner":
-        """The saved learner, with the same set; a policy of the user's own must be given again.
-
-        It goes on where the saved one stopped: the same next decisions, the same outstanding feedback. A policy of the
-        same kind with other parameters, or another choice of `uncovered`, takes the place of the saved one.
-
-        Items are matched by name where the file and the set (or `labels`) have names: they may be in another order now.
-        Otherwise the set must be the one it was saved with, as far as that can be seen; `same_items=True` insists
-        that every item has the number it had, whatever names and set say.
-        """
-        if not isinstance(feasible, FeasibleSet):
-            raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
-        if policy is not None:
-            check_policy(policy)
-        saved, head = snapshot.read(path)
-        try:
-            match = matching.match(saved, feasible, labels, same_items)
-            snapshot.check_fits(saved, feasible)
-            learner = cls(
-                feasible,
-                snapshot.restored_policy(saved.policy, match.order is not None) if policy is None else policy,
-                sense=saved.sense,  # type: ignore[arg-type]
-                bounds=saved.bounds,
-                labels=match.labels,
-                seed=saved.seed,
-                uncovered=saved.uncovered if uncovered is None else uncovered,  # type: ignore[arg-type]
-                feedback=saved.feedback,
-            )
-            matching.check_match(match, saved, lambda: learner._fingerprint)
-            snapshot.check_same_kind(learner._agent.policy, saved.policy)
-            learner._restore(saved if match.order is None else matching.renumbered(saved, match.order, learner._agent))
-        except (SemiBanditError, TypeError, ValueError, OverflowError) as error:
-            raise BadState(f"{path} cannot be loaded: {error}") from error
-        learner._files.know(path, head)
-        return learner
-
-    def _restore(self, saved: snapshot.SavedLearner) -> None:
-        snapshot.restore_agent(self._agent, saved, self._reader)
-        self._updates.round = saved.round
-        self._log.restore(saved, self._reader)
-        for record in self._log.outstanding.values():
-            self._agent.check_note(record.round, record.choice)
-        self._updates.wait_again()
-
-    @cached_property
-    def _fingerprint(self) -> list[str]:
-        """By which the set is known again."""
-        return matching.fingerprint_of(self._feasible, Span.of(self._sense, self._bounds), self._probes)
-
-    def __reduce__(self) -> Any:
-        raise TypeError(
-            "a learner cannot be copied or pickled, or two would answer to the same decisions: save and load"
-        )
 
     def __repr__(self) -> str:
         return f"Learner({self._feasible!r}, {self._agent.policy!r}, round={self._updates.round})"

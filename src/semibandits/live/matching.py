@@ -129,7 +129,15 @@ def renumbered(saved: SavedLearner, order: NDArray[np.int64], agent: Agent) -> S
         finished=[_renumbered_decision(one, order, place) for one in saved.finished],
         recent=[_renumbered_round(one, place) for one in saved.recent],
         state=None if state is None else [saved_array(array, "the state") for array in state],
+        clipped=None if saved.clipped is None else _taken(saved.clipped, order),
+        tally=None if saved.tally is None else [_taken(row, order) for row in saved.tally],
     )
+
+
+def renumbered_bounds(saved: SavedLearner, order: NDArray[np.int64] | None) -> tuple[Any, Any]:
+    """The bounds in the file with every item's under its number of today."""
+    lo, hi = (side if order is None or isinstance(side, float) else _taken(side, order) for side in saved.bounds)
+    return lo, hi
 
 
 def _renumbered_decision(one: SavedDecision, order: NDArray[np.int64], place: NDArray[np.int64]) -> SavedDecision:
@@ -143,7 +151,8 @@ def _renumbered_decision(one: SavedDecision, order: NDArray[np.int64], place: ND
         if len(rows) not in (items.size, order.size):
             raise BadArgument(f"the note of the decision of round {one.round} belongs to no items")
         note = saved_array(rows[sorting if len(rows) == items.size else order], "a note")
-    return msgspec.structs.replace(one, items=items[sorting].tolist(), weights=weights, note=note)
+    other = one.renumbered or items.tolist() != one.items
+    return msgspec.structs.replace(one, items=items[sorting].tolist(), weights=weights, note=note, renumbered=other)
 
 
 def _renumbered_round(one: SavedRound, place: NDArray[np.int64]) -> SavedRound:

@@ -20,11 +20,13 @@ from semibandits._util.resources import memory
 from semibandits.agent import Agent, Learned
 from semibandits.errors import BadArgument, BadState, FileChanged, Unsupported
 from semibandits.live.reading import Reader
-from semibandits.types import FeasibleSet, IndexPolicy, Items, Policy, Weights
+from semibandits.live.tally import Totals
+from semibandits.types import Bounds, FeasibleSet, IndexPolicy, Items, Policy, Weights
 
 FORMAT = "semibandits.learner"
-VERSION = 3
-"""In files of version 1 there is no fingerprint, in those of version 2 no epoch."""
+VERSION = 4
+"""In files of version 1 there is no fingerprint, in those of version 2 no epoch, in those of version 3 no tally, no
+times and nothing of weights beyond the bounds."""
 HEAD = 160
 """So many bytes at the beginning of a file tell it from any other: its checksum is among them."""
 MOST_BYTES = 2**32
@@ -60,6 +62,14 @@ class SavedDecision(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     cancelled: bool
     note: SavedArray | None = None
     epoch: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")] = ""
+    time: float = 0.0
+    expired: bool = False
+    earlier: bool = False
+    """Whether another policy made it."""
+    chosen_from: str = ""
+    """What the set prints that it was chosen from, if that was not the learner's own."""
+    renumbered: bool = False
+    """Whether its items had other numbers when it was made."""
 
 
 class SavedRound(msgspec.Struct, forbid_unknown_fields=True):
@@ -77,7 +87,8 @@ class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     n_items: Count
     max_size: Count
     sense: str
-    bounds: tuple[float, float]
+    bounds: tuple[float | list[float], float | list[float]]
+    """Of all items, or of each in their order."""
     labels: list[str] | None
     uncovered: str
     policy: SavedPolicy
@@ -93,6 +104,11 @@ class SavedLearner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     """Of a policy that chooses whole solutions."""
     fingerprint: list[str] = []
     """By which the set is known again."""
+    outside: Literal["error", "clip"] = "error"
+    clipped: list[Count] | None = None
+    """Weights beyond the bounds, by item; None: none were."""
+    tally: list[list[float]] | None = None
+    """Counts, sums and sums of squares of all that was told, on the scale of the bounds; None: it was not kept."""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -228,6 +244,11 @@ def restored_policy(saved: SavedPolicy, reordered: bool) -> IndexPolicy | Policy
     return kind(**saved.parameters)
 
 
+def saved_bounds(bounds: Bounds) -> tuple[Any, Any]:
+    lo, hi = bounds
+    return np.asarray(lo).tolist(), np.asarray(hi).tolist()
+
+
 def check_fits(saved: SavedLearner, feasible: FeasibleSet) -> None:
     if (saved.n_items, saved.max_size) != (feasible.n_items, feasible.max_size):
         raise BadArgument(
@@ -268,6 +289,29 @@ def restore_agent(agent: Agent, saved: SavedLearner, reader: Reader) -> None:
         None if saved.state is None else [restored_array(one) for one in saved.state],
     )
     agent.restore(learned, saved.round, finite=saved.policy.parameters is not None)
+
+
+def restored_counts(saved: list[int] | None, n_items: int) -> NDArray[np.int64]:
+    counts = np.zeros(n_items, dtype=np.int64) if saved is None else np.array(saved, dtype=np.int64)
+    if counts.shape != (n_items,):
+        raise BadArgument(f"weights beyond the bounds are counted for {n_items} items, got {counts.size} numbers")
+    return counts
+
+
+def restored_tally(saved: SavedLearner, agent: Agent) -> Totals:
+    """What was told in all; of a file that does not say it, what the policy has not forgotten."""
+    if saved.tally is None:
+        counts, sums = agent.stats[0], np.minimum(agent.stats[1], agent.stats[0])
+        return Totals(counts.copy(), sums, sums.copy())  # as of coins, the widest there is
+    rows = [np.array(row, dtype=np.float64) for row in saved.tally]
+    if [row.shape for row in rows] != [(saved.n_items,)] * 3:
+        raise BadArgument(f"a tally has three numbers for each of {saved.n_items} items")
+    totals = Totals(*rows)
+    slack = 1.0 + 1e-9
+    sound = (totals.squares >= 0.0) & (totals.squares <= totals.sums * slack) & (totals.sums <= totals.counts * slack)
+    if not (sound & (totals.counts < 2.0**63)).all():
+        raise BadArgument("counts, sums and squares of the tally contradict each other")
+    return totals
 
 
 def _observed(saved: SavedRound, reader: Reader, last: int) -> tuple[int, Items, Weights]:
