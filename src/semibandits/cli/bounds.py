@@ -43,6 +43,8 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Read
     opened = told.problem
     if opened.environment.drifts:
         has = "has none" if opened.environment.hindsight else "changes them from round to round"
+        if opened.environment.says_sets:
+            raise Refused(f"bounds need one feasible set, and {opened.environment!r} has another in every round")
         raise Refused(f"bounds need means that stay as they are, and {opened.environment!r} {has}")
     if told.options.get("feedback") == "bandit":
         click.echo(lines("these are bounds for semi-bandit feedback; the file has feedback = 'bandit'"), err=True)

@@ -101,10 +101,14 @@ def compare(
 
 def _usual(problem: "Problem", horizon: int, feedback: "FeedbackKind") -> list[str]:
     """Who plays where nobody is named: the paper's, what a learner plays by default, and what is advised."""
+    from semibandits.errors import Unsupported
     from semibandits.policies import default, recommend
 
-    advised = repr(recommend(problem, horizon, feedback).policy)
+    try:
+        advised = [repr(recommend(problem, horizon, feedback).policy)]
+    except Unsupported:  # where no round is as another, nobody is advised
+        advised = []
+    usual = default(problem.feasible, bounds=problem.bounds, feedback=feedback).policy
     if feedback == "bandit":
-        return [advised]
-    usual = default(problem.feasible, bounds=problem.environment.bounds).policy
-    return list(dict.fromkeys(["CombUCB1", repr(usual), advised]))
+        return advised or [repr(usual)]
+    return list(dict.fromkeys(["CombUCB1", repr(usual), *advised]))

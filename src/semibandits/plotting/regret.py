@@ -14,7 +14,7 @@ from semibandits.plotting.axes import COLOURS, DASHES, LOWER_COLOUR, as_label, c
 from semibandits.simulation.result import AnyBounds, LogAxes, SimulationResult, estimate
 from semibandits.theory.applicable_bounds import Bound, Bounds
 from semibandits.theory.kveton2015 import theorem_6
-from semibandits.theory.terms import PER_ITEM, worst_loss
+from semibandits.theory.terms import PER_ITEM, beyond
 from semibandits.theory.tight import gap_free
 
 if TYPE_CHECKING:
@@ -201,11 +201,14 @@ def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64
         )
     if facts.get("last_round") is not None:
         raise Unsupported("the paper's bound needs independent rounds; this table was played in the order of its rows")
-    L, K, span = facts["n_items"], max(facts["max_size"], 1), facts["bounds"][1] - facts["bounds"][0]
-    beyond = (worst_loss(facts["bounds"]) - span) * PER_ITEM * K * L
+    L, K = facts["n_items"], max(facts["max_size"], 1)
+    lo, hi = (np.asarray(side) if isinstance(side, list) else side for side in facts["bounds"])
+    span = float(np.max(hi - lo))
+    spans = (hi - lo) / span if isinstance(lo, np.ndarray) else None
+    more, size = beyond(PER_ITEM, (lo, hi), L, K), facts.get("optimal_size", 0)
     return {
-        "Kveton et al. 2015, Theorem 6": span * theorem_6(result.rounds, L, K) + beyond,
-        "semibandits, D, gap-free": span * gap_free(result.rounds, L, K, facts.get("optimal_size", 0)) + beyond,
+        "Kveton et al. 2015, Theorem 6": span * theorem_6(result.rounds, L, K, spans=spans) + more,
+        "semibandits, D, gap-free": span * gap_free(result.rounds, L, K, size, spans=spans) + more,
     }
 
 

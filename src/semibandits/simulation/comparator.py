@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from semibandits._util.identity_cache import IdentityCache
+from semibandits._util.ownership import ours
 from semibandits._util.resources import asking_for, check_room
 from semibandits.environments import Drifting
 from semibandits.environments.table import InOrder
@@ -87,7 +88,7 @@ def _at_once(stretch: Stretch) -> int:
 def _values(problem: Problem, first: int, last: int, items: Items) -> Weights:
     """What these items are worth in these rounds, added up in item order as by `total`."""
     world = problem.environment
-    if not isinstance(world, KNOWN):
+    if not (isinstance(world, KNOWN) and ours(world)):
         return np.array([total(means_in(world, round), items) for round in range(first, last + 1)])
     if items.size == 0:
         return np.zeros(last - first + 1)
@@ -98,7 +99,7 @@ def _values(problem: Problem, first: int, last: int, items: Items) -> Weights:
 
 def _static(problem: Problem, horizon: int) -> Iterator[Stretch]:
     world = problem.environment
-    if isinstance(world, KNOWN):
+    if isinstance(world, KNOWN) and ours(world):
         average = world.average(horizon)
     else:
         average = sum((means_in(world, round) for round in range(1, horizon + 1)), np.zeros(world.n_items)) / horizon
@@ -107,7 +108,7 @@ def _static(problem: Problem, horizon: int) -> Iterator[Stretch]:
 
 def _dynamic(problem: Problem, horizon: int) -> Iterator[Stretch]:
     world = problem.environment
-    if not isinstance(world, Drifting):
+    if not (isinstance(world, Drifting) and ours(world)):
         yield from _round_by_round(problem, 1, horizon)
         return
     ends = np.append(world.starts[1:], horizon + 1)

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from semibandits._util.data_frames import data_frame, pandas_frame
 from semibandits._util.files import NoPlainFile, read_file, replace_file
 from semibandits._util.json_files import DAMAGE, Count
 from semibandits._util.resources import check_room, memory
@@ -61,22 +62,11 @@ class _Note(msgspec.Struct):
 
 
 def to_frame(result: SimulationResult) -> Any:
-    try:
-        polars = import_module("polars")
-    except ImportError:
-        try:
-            return to_pandas(result)
-        except Unsupported as error:
-            raise Unsupported(f"data frames need Polars: {to_install('frames')}") from error
-    return polars.DataFrame(_columns(result))
+    return data_frame(_columns(result))
 
 
 def to_pandas(result: SimulationResult) -> "pd.DataFrame":
-    try:
-        pandas = import_module("pandas")
-    except ImportError as error:
-        raise Unsupported("pandas is not installed: pip install pandas") from error
-    return pandas.DataFrame(_columns(result))
+    return pandas_frame(_columns(result))
 
 
 def _columns(result: SimulationResult) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from semibandits.agent import Agent, Scale, Setting, Uncovered, make_agent
 from semibandits.problem import Problem
 from semibandits.simulation import comparator
+from semibandits.simulation.round_sets import check_sets
 from semibandits.types import FeedbackKind, IndexPolicy, Policy, Weights, total
 
 RegretKind = Literal["expected", "realised", "ratio", "dynamic", "static"]
@@ -55,7 +56,9 @@ class Task(NamedTuple):
 
     def check_reference(self) -> None:
         """Works out what it is, which may fail."""
-        if self.drifts:
+        if self.problem.environment.says_sets:
+            check_sets(self.problem, self.agent(run=0))
+        elif self.drifts:
             comparator.stretches(self.problem, self.horizon, static=self.kind == "static")
         else:
             _ = self.reference

@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semibandits import rng
+from semibandits._util.item_bounds import shown
 from semibandits._util.ownership import ours
 from semibandits.errors import ConformanceError
 from semibandits.kernel import compiled
 from semibandits.testing.conformance import conforming, demand
-from semibandits.types import Environment, Weights, means_in, up_to_date
+from semibandits.types import Bounds, Environment, FeasibleSet, Weights, bounds_in, means_in, up_to_date
 
 ROUNDS = (1, 2, 10, 100, 1_000, 10_000)
 """Looked at in worlds that do not say when they change."""
@@ -60,35 +61,74 @@ def check_environment(environment: Environment, *, samples: int = 4000, seed: in
     if not recorded and (drawn != drawn[0]).any():
         others = [environment.weights(1, key) for key in keys[1:50].tolist()]
         demand(any((row != drawn[0]).any() for row in others), "the weights of a round must depend on its key")
+    _check_sets(environment, keys[:50].tolist())
     if environment.drifts:
         _check_drift(environment, keys)
     else:
         _check_drawn(environment, drawn, means)
 
 
+def _check_sets(environment: Environment, keys: list[int]) -> None:
+    """Demands that the sets of rounds have its items, and depend on the round and its key alone."""
+    says = type(environment).feasible is not Environment.feasible
+    demand(
+        says == environment.says_sets, "environments with feasible(round, key), and no others, have says_sets = True"
+    )
+    if not says:
+        return
+    demand(environment.drifts, "what is best changes with the set: an environment that says sets needs drifts = True")
+    said = [environment.feasible(round, key) for round, key in enumerate(keys, start=1)]
+    for one in (*environment.sets, *said):
+        demand(
+            one is None or isinstance(one, FeasibleSet), f"feasible() must return a FeasibleSet or None, got {one!r}"
+        )
+        known = one is None or one.n_items == environment.n_items
+        demand(known, f"feasible() must return sets of the {environment.n_items} items, got {one!r:.200}")
+    if environment.sets:
+        known = all(any(one is other for other in environment.sets) for one in said if one is not None)
+        demand(known, "feasible() must return one of `sets`, or None")
+    for round, key in reversed(list(enumerate(keys, start=1))):
+        again, one = environment.feasible(round, key), said[round - 1]
+        same = again is one or (again is not None and one is not None and _alike(again, one))
+        demand(same, f"feasible({round}, key) must be the same set every time, got {one!r:.100} and {again!r:.100}")
+
+
+def _alike(one: FeasibleSet, other: FeasibleSet) -> bool:
+    """Whether two sets answer alike."""
+    low = np.random.default_rng(0).random((4, one.n_items)) - 1.0
+    return all(np.array_equal(one.argmax(w), other.argmax(w)) for w in low)
+
+
 def _check_declared(environment: Environment, means: Weights) -> None:
     """Demands that means are one number per item, within the bounds."""
-    lo, hi = environment.bounds
-    demand(lo < hi, f"bounds must have lo < hi, got {environment.bounds}")
+    bounds = lo, hi = _bounds_of(environment)
     demand(
         isinstance(means, np.ndarray) and means.shape == (environment.n_items,),
         f"means must be an array of shape ({environment.n_items},), got {means!r:.200}",
     )
     demand(
         bool(((means >= lo) & (means <= hi)).all()),
-        f"means must be within the bounds {environment.bounds}, got {means}",
+        f"means must be within the bounds {shown(bounds)}, got {means}",
     )
+
+
+def _bounds_of(environment: Environment) -> Bounds:
+    """A pair lo < hi, or such vectors."""
+    bounds = lo, hi = bounds_in(environment)
+    demand(bool(np.all(np.less_equal(lo, hi)) and np.any(np.less(lo, hi))), f"bounds must have lo < hi, got {bounds}")
+    return bounds
 
 
 def _check_drawn(environment: Environment, drawn: Weights, means: Weights) -> None:
     """Demands that weights, a row per draw, keep the bounds and have these means, up to five standard errors."""
-    lo, hi = environment.bounds
+    bounds = _bounds_of(environment)
+    lo, hi = (np.zeros(environment.n_items) + side for side in bounds)
     samples = len(drawn)
-    demand(bool(((drawn >= lo) & (drawn <= hi)).all()), f"weights left the bounds {environment.bounds}")
+    demand(bool(((drawn >= lo) & (drawn <= hi)).all()), f"weights left the bounds {shown(bounds)}")
     shift = drawn - means  # before the mean, which would lose digits far from zero
-    errors = shift.std(axis=0, ddof=1) / np.sqrt(samples) if samples > 1 else np.full(environment.n_items, hi - lo)
+    errors = shift.std(axis=0, ddof=1) / np.sqrt(samples) if samples > 1 else hi - lo
     # Rare events may be missing from the sample: allow for what it would not show.
-    slack = 5.0 * errors + (hi - lo) * 10.0 / samples + 1e-12 * max(abs(lo), abs(hi))
+    slack = 5.0 * errors + (hi - lo) * 10.0 / samples + 1e-12 * np.maximum(np.abs(lo), np.abs(hi))
     wrong = np.abs(shift.mean(axis=0)) > slack
     if wrong.any():
         item = int(np.argmax(wrong))

@@ -104,6 +104,24 @@ def _check_formula(policy: IndexPolicy, trials: int, seed: int) -> None:
                     f"forget must undo observe, but number {i} differs",
                 )
         stats = tuple(np.asarray(row, dtype=np.float64) for row in after)
+    if policy.observe_many is not None and not policy.window:
+        _check_totals(policy, stats, p, generator)
+
+
+def _check_totals(policy: IndexPolicy, stats: Stats, p: Params, generator: np.random.Generator) -> None:
+    """Clicks that were added up must be worth what they are one by one."""
+    clicks = generator.integers(0, 2, (4, stats[0].size)).astype(np.float64)
+    numbers, sums = np.arange(stats[0].size, dtype=np.uint64), clicks.sum(axis=0)
+    expected = stats
+    for x in clicks:
+        expected = policy.observe(expected, x, 500, 1, numbers, p)  # late
+    counts = np.full(sums.size, 4.0)
+    assert policy.observe_many is not None
+    after = _call(policy.observe_many, "on arrays", stats, counts, sums, sums, 500, p)
+    demand(len(after) == len(stats), f"observe_many must return {len(stats)} numbers, got {len(after)}")
+    for i, (one, other) in enumerate(zip(expected, after, strict=True)):
+        same = np.shape(other) == counts.shape and bool(np.allclose(one, other, rtol=1e-6, atol=1e-9))
+        demand(same, f"observe_many must give what observe gives for each click, but number {i} differs")
 
 
 def _check_clock(policy: IndexPolicy, stats: Stats, round: int, key: int, p: Params) -> Clock:
@@ -204,6 +222,26 @@ def _check_choices(policy: Policy, feasible: FeasibleSet, trials: int, seed: int
             late.clear()
     if isinstance(policy, base.CompiledPolicy) and policy.kernels(feasible) is not None:
         _same_compiled(policy, feasible, state, trials, seed)
+    _check_totals_of_all(policy, feasible, state, trials)
+
+
+def _check_totals_of_all(policy: Policy, feasible: FeasibleSet, state: State, round: int) -> None:
+    """The same of a policy that chooses whole solutions: two clicks on each item, and one that was none."""
+    ones = np.ones(feasible.n_items)
+    before = _copied(state)
+    after = policy.observe_many(state, 3.0 * ones, 2.0 * ones, 2.0 * ones)
+    demand(_equal(before, state), "observe_many must return a new state and leave the old one as it was")
+    if after is None:
+        return
+    expected = state
+    for x in (1.0, 0.0, 1.0):
+        for item in range(feasible.n_items):
+            expected = policy.learn(expected, feasible, round, np.array([item]), np.array([x]), None, 1)
+    same = len(after) == len(expected) and all(
+        np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-6, atol=1e-9)
+        for one, other in zip(expected, after, strict=True)
+    )
+    demand(same, "observe_many must give what learn gives for each click")
 
 
 def _told(policy: Policy, feasible: FeasibleSet, state: State, told: tuple[Any, ...], parts: bool) -> State:

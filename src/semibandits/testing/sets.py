@@ -34,6 +34,7 @@ def check_set(feasible: FeasibleSet, *, trials: int = 50, seed: int = 0) -> None
         items = _answer(feasible, w)
         seen[items.tobytes()] = items
         _check_restrictions(feasible, w, items, generator)
+        _check_without(feasible, w, items, generator)
     solutions = list(seen.values())
     for w in trial_weights:
         _check_nothing_better(feasible, w, solutions)
@@ -154,6 +155,32 @@ def _check_restrictions(feasible: FeasibleSet, w: Weights, items: Items, generat
             )
             if not np.intersect1d(exclude, items).size:
                 demand(total(w, other) >= total(w, items) - _slack(w), f"{named} must keep argmax's {items.tolist()}")
+
+
+def _check_without(feasible: FeasibleSet, w: Weights, items: Items, generator: np.random.Generator) -> None:
+    """A quick way round the restricted set must lead to the same answer."""
+    if not (up_to_date(feasible, "argmax_without", "argmax") and up_to_date(feasible, "argmax_without", "restrict")):
+        return
+    random = np.flatnonzero(generator.random(feasible.n_items) < 0.3)
+    for exclude in (items[:1], items[generator.random(items.size) < 0.5], random):
+        named = f"argmax_without(weights, {exclude.tolist()!r:.100})"
+        try:
+            expected = feasible.restrict(exclude=exclude).argmax(w)
+        except (EmptyFeasibleSet, Unsupported) as error:
+            try:
+                answer = feasible.argmax_without(w, exclude)
+            except type(error):
+                continue
+            demand(
+                feasible.ratio < 1.0 and not np.isin(exclude, answer).any(),
+                f"{named} returned {answer.tolist()}, but restrict raises {type(error).__name__}",
+            )
+            continue
+        answer = feasible.argmax_without(w, exclude)
+        demand(
+            np.array_equal(answer, expected),
+            f"{named} returned {answer.tolist()}, the restricted set {expected.tolist()}, for {w.tolist()!r:.300}",
+        )
 
 
 def _check_best_with_each(feasible: FeasibleSet, w: Weights) -> None:

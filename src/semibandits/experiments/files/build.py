@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from semibandits._util.checks import ITEM_BYTES
+import numpy as np
+
+from semibandits._util.checks import ITEM_BYTES, check_bounds
 from semibandits._util.resources import check_room
 from semibandits.errors import did_you_mean
 from semibandits.experiments.files import registry
-from semibandits.experiments.files.data_files import read_data
+from semibandits.experiments.files.data_files import is_csv, read_data
 from semibandits.experiments.files.located import NAMES, Located
 from semibandits.experiments.files.user_code import Allowed, OwnCode, Reference
 from semibandits.problem import Problem
@@ -98,7 +100,7 @@ class Assembler:
             )
         table.check_keys(("set", "environment", "sense", "true_optimum"))
         feasible = self._set(table["set"])
-        environment = self._environment(table["environment"], feasible.n_items)
+        environment = self._environment(table["environment"], feasible)
         others = {key: self._value(table[key]) for key in ("sense", "true_optimum") if key in table}
         with table.locating_errors():
             return Problem(feasible, environment, **others)
@@ -129,24 +131,44 @@ class Assembler:
             table["file"].fail(f"{table.value['file']} must be the specification of a set, as to_spec() makes it")
         return made
 
-    def _environment(self, place: Located, n_items: int) -> Environment:
+    def _environment(self, place: Located, feasible: FeasibleSet) -> Environment:
         table = place.table()
         if "class" in table:
-            return self._of_class("environment", table, Environment)  # type: ignore[no-any-return]
+            return self._of_class("environment", table, Environment, feasible)  # type: ignore[no-any-return]
         kind = self._name("environment", table, "kind", registry.ENVIRONMENTS, "Bernoulli")
-        parameters = self._parameters(table, kind)
+        parameters = self._parameters(table, kind, feasible)
         for name in PER_ITEM:
-            _check_length(name, parameters.get(name), n_items, table)
+            _check_length(name, parameters.get(name), feasible.n_items, table)
         with table.locating_errors():
-            return registry.make_environment(kind, parameters)
+            return registry.make_environment(kind, parameters, self._tally)
 
-    def _parameters(self, table: Located, kind: str) -> dict[str, Any]:
+    def _parameters(self, table: Located, kind: str, feasible: FeasibleSet | None = None) -> dict[str, Any]:
+        """What a set or, with the set, an environment is made of."""
         functions = FUNCTIONS.get(kind, ())
-        return {
-            key: self._function(table[key]) if key in functions else self._value(table[key])
-            for key in table.value
-            if key != "kind"
-        }
+
+        def parameter(key: str) -> Any:
+            if key in functions:
+                return self._function(table[key])
+            if feasible is not None and key == "environment" and isinstance(table.value[key], dict):
+                return self._environment(table[key], feasible)
+            if feasible is not None and key == "bounds":
+                return self._bounds(table, feasible)
+            return self._value(table[key])
+
+        return {key: parameter(key) for key in table.value if key != "kind"}
+
+    def _bounds(self, table: Located, feasible: FeasibleSet) -> Any:
+        """Of an environment. In the rows of a CSV file each has the two of an item."""
+        value, written = self._value(table["bounds"]), table.value["bounds"]
+        if isinstance(value, list) and any(isinstance(side, dict) for side in value):
+            with table.locating_errors():
+                return check_bounds(value, feasible.n_items, feasible.labels or ())
+        if not (isinstance(written, dict) and is_csv(written.get("file"))):
+            return value
+        rows = list(value)
+        if any(np.shape(row) != (2,) for row in rows):
+            table.fail("bounds in a CSV file are two columns, the least and the largest weight of every item", "bounds")
+        return tuple(list(side) for side in zip(*rows, strict=True))
 
     def _name(self, what: str, table: Located, key: str, there: dict[str, Any], example: str) -> str:
         if key not in table:
@@ -157,13 +179,15 @@ class Assembler:
             registry.known(what, table.value[key], there)
         return str(table.value[key])
 
-    def _of_class(self, what: str, table: Located, wanted: Any) -> Any:
+    def _of_class(self, what: str, table: Located, wanted: Any, feasible: FeasibleSet | None = None) -> Any:
         """Of the user's own class, or what their function returns."""
         double = [key for key in NAMES if key in table and key != "class"]
         if double:
             table[double[0]].fail(f"give either {double[0]} or class, not both")
         maker = self._function(table["class"])
         parameters = {key: self._value(table[key]) for key in table.value if key != "class"}
+        if feasible is not None and "bounds" in table:
+            parameters["bounds"] = self._bounds(table, feasible)
         name = str(table.value["class"]).rpartition(":")[2]
         with table.locating_errors():
             made = registry.make(f"{what} {name}", maker, parameters)
@@ -192,10 +216,16 @@ class Assembler:
             with place.locating_errors():
                 read, data = read_data(value, self._folder)
                 self._note(value["file"], data)
-                if isinstance(read, dict) and read.get("format") == FORMAT:
-                    return read_spec(read, (self._folder / value["file"]).parent, self._tally)
-            return read
+                return self._specified(read, (self._folder / value["file"]).parent)
         return {key: self._value(place[key]) for key in value}
+
+    def _specified(self, read: Any, folder: Path) -> Any:
+        """What was read, with sets where specifications of sets are, alone or in a list."""
+        if isinstance(read, dict) and read.get("format") == FORMAT:
+            return read_spec(read, folder, self._tally)
+        if isinstance(read, list) and any(isinstance(part, dict) for part in read):
+            return [self._specified(part, folder) for part in read]
+        return read
 
     def _note(self, file: str, data: bytes) -> None:
         self._files[file] = hashlib.sha256(data).hexdigest()

@@ -55,6 +55,10 @@ def read_data(table: dict[str, Any], folder: Path) -> tuple[Any, bytes]:
         raise BadArgument(f"{name} cannot be read as {kind[1:]}: {error!s:.200}") from error
 
 
+def is_csv(name: Any) -> bool:
+    return isinstance(name, str) and Path(name).suffix.lower() == ".csv"
+
+
 def _read_csv(data: bytes, table: dict[str, Any]) -> Any:
     reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
     rows = dict((reader.line_num, row) for row in reader if row)  # noqa: C402

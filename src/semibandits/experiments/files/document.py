@@ -328,6 +328,9 @@ def _check_policy(table: Located, policy: IndexPolicy | Policy, problem: Problem
         check_feedback(policy, arguments["feedback"])
         given = {name: arguments[name] for name in ("seed", "horizon", "uncovered")}
         agent = make_agent(policy, Setting(feasible, Scale.of(problem.bounds, problem.sense), **given))
+        for other in problem.environment.sets:
+            if other is not feasible:
+                agent.check_other(other)
         agent.init_plan(min(2, arguments["horizon"]))
     except UncoveredItems as error:
         names = [feasible.labels[item] for item in error.items] if feasible.labels else None

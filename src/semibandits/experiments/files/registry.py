@@ -90,13 +90,16 @@ def make_set(kind: str, parameters: Mapping[str, Any] | None = None, tally: Tall
     return made
 
 
-def make_environment(kind: str, parameters: Mapping[str, Any] | None = None) -> Environment:
-    """The environment of this kind.
+def make_environment(kind: str, parameters: Mapping[str, Any] | None = None, tally: Tally | None = None) -> Environment:
+    """The environment of this kind; its `sets` may be tables with a `kind`.
 
     >>> make_environment("Bernoulli", {"means": [0.9, 0.1]})
     Bernoulli(2 items)
     """
-    made: Environment = make(f"environment {kind}", known("environment", kind, ENVIRONMENTS), dict(parameters or {}))
+    maker, given = known("environment", kind, ENVIRONMENTS), dict(parameters or {})
+    if "sets" in given:
+        given |= with_sets({"sets": given["sets"]}, tally or Tally())
+    made: Environment = make(f"environment {kind}", maker, given)
     return made
 
 

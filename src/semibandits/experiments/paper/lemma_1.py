@@ -27,7 +27,7 @@ from semibandits.problem import Problem
 from semibandits.simulation import simulate
 from semibandits.simulation.result import estimate
 from semibandits.theory.kveton2015 import Additive, lemma_1
-from semibandits.theory.terms import worst_loss
+from semibandits.theory.terms import one_pair, worst_loss
 from semibandits.types import Environment, Weights
 
 _CELLS = 1 << 20
@@ -92,6 +92,8 @@ def measure(problem: Problem, *, horizon: int, runs: int, seed: int) -> Decompos
     _ = problem.means  # there are none where they drift
     if problem.feasible.ratio < 1.0:
         raise Unsupported(f"Lemma 1 needs an exact oracle; this one has ratio={problem.feasible.ratio}")
+    if one_pair(problem.bounds) is None:
+        raise Unsupported("Lemma 1 is measured where all items share their bounds; here items have bounds of their own")
     seed = rng.check_seed(seed)
     policy = CombUCB1()
     result = simulate(
@@ -156,7 +158,7 @@ def _split(problem: Problem, solutions: NDArray[np.int32], seed: int, alpha: flo
             deviation[each, items] = np.abs(means[items] - sums[each, items] / seen) * root
             radius[each, items] = last_radius / root
             deviation[:, L] = -np.inf
-    loss = worst_loss(problem.bounds)
+    loss = worst_loss((scale.lo, scale.hi))
     bounds = Additive(*(loss * bound for bound in lemma_1(L, problem.max_size)))
     return Decomposition(**parts, failures=failures, exceptions=exceptions, init_rounds=init_rounds, bounds=bounds)
 

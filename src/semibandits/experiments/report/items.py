@@ -51,7 +51,8 @@ class Learned:
     def intervals(self) -> tuple[Weights, Weights]:
         """Of run 0: as `Learner.intervals`, Hoeffding's at all rounds at once."""
         lo, hi = self.point.problem.bounds
-        radius = (hi - lo) * confidence_radii(self.counts[0], CONFIDENCE)
+        spans = self.point.problem.spans
+        radius = spans * np.where(spans > 0.0, confidence_radii(self.counts[0], CONFIDENCE), 0.0)
         middle = self.estimates[0]
         return np.clip(middle - radius, lo, hi), np.clip(middle + radius, lo, hi)
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from semibandits._util.checks import widest
 from semibandits._util.html import Html, Number, details, escape, facts, number, paragraph, several, table
+from semibandits._util.item_bounds import are_per_item
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.wording import with_unit
@@ -37,12 +39,14 @@ def _played(point: Point) -> Iterator[tuple[str, Any]]:
         yield "oracle", f"approximate: its answers are worth at least {problem.feasible.ratio:g} times the best"
     yield "world", repr(problem.environment)
     kind = "rewards, to be maximised" if problem.sense == "max" else "costs, to be minimised"
-    low, high = map(number, problem.bounds)
-    yield "weights", with_unit(f"{kind}, from {low} to {high}", point.unit)
+    low, high = map(number, widest(problem.bounds))
+    each = ", each item within bounds of its own" if are_per_item(problem.bounds) else ""
+    yield "weights", with_unit(f"{kind}, from {low} to {high}", point.unit) + each
     if problem.environment.hindsight:
         yield "optimum", "none, as a sequence has no means: regret is against the best solution in hindsight"
     elif problem.environment.drifts:
-        yield "optimum", "changes from round to round, as the means do"
+        changes = "the feasible set does" if problem.environment.says_sets else "the means do"
+        yield "optimum", f"changes from round to round, as {changes}"
     else:
         try:
             size, value = problem.optimum.size, problem.value(problem.optimum)

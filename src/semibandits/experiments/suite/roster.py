@@ -66,10 +66,9 @@ def label(player: Player) -> str:
 
 def spread(problem: Problem) -> float:
     """The largest standard deviation of an item's weights, as drawn, relative to the bounds."""
-    lo, hi = problem.bounds
     keys = (rng.key(0, 0, round, rng.WORLD) for round in range(1, SAMPLE + 1))
     drawn = np.array([problem.environment.weights(round, key) for round, key in enumerate(keys, 1)])
-    return max(0.005, math.ceil(200.0 * float(drawn.std(axis=0).max()) / (hi - lo)) / 200.0)
+    return max(0.005, math.ceil(200.0 * float(drawn.std(axis=0).max()) / float(problem.spans.max())) / 200.0)
 
 
 def told(problem: Problem) -> GaussianCTS:

@@ -16,7 +16,7 @@ from semibandits._util.ownership import ours
 from semibandits.agent import Agent
 from semibandits.kernel.interrupts import held_back
 from semibandits.simulation.engines import plain
-from semibandits.simulation.engines.bindings import LoopBindings
+from semibandits.simulation.engines.bindings import LoopBindings, of_all, of_each
 from semibandits.simulation.engines.compilable import NotCompilable, not_compiled, plain_failed
 from semibandits.simulation.engines.constants import Constants
 from semibandits.simulation.engines.lanes import TRACED_FROM
@@ -84,6 +84,8 @@ class CompiledEngine(ABC):
             "draw": draw,
             "mean": mean,
             "to_unit": agent.scale.x_of_weight,
+            "scale_at": of_each if agent.scale.per_item else of_all,
+            "limit_at": of_each if agent.units.per_item else of_all,
             "REALISED": task.kind == "realised" and not task.drifts,
             "DRIFTS": task.drifts,
             "RECORDS": bool(task.record),

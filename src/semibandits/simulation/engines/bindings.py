@@ -20,6 +20,10 @@ class LoopBindings:
     draw: Function
     mean: Function
     to_unit: Function
+    scale_at: Function
+    """What an item has of the scale's bounds: they are numbers, or arrays where each item has its own."""
+    limit_at: Function
+    """The same of the limits of a user's weights."""
     REALISED: bool
     DRIFTS: bool
     RECORDS: bool
@@ -92,6 +96,16 @@ class SingleBindings(LoopBindings):
 PLACEHOLDERS: dict[str, Any] = {
     field.name: placeholder(field.name) for loop in (LanesBindings, SingleBindings) for field in fields(loop)
 } | {"LANES": LANES, "score_of": score_of}
+
+
+def of_all(bound: Any, item: Any) -> Any:
+    """A number that is every item's."""
+    return bound
+
+
+def of_each(bound: Any, item: Any) -> Any:
+    """The item's own, of an array."""
+    return bound[item]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,8 @@ class NotCompilable(Exception):
 def world(task: Task) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions that draw a weight and, where the means drift, say the mean of one."""
     environment = task.problem.environment
+    if environment.says_sets:
+        raise NotCompilable("every round has a feasible set of its own")
     draw = form(environment, "drawing", "weights")
     if draw is None:
         raise NotCompilable(f"{environment!r} draws its weights in Python")

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semibandits._util.item_bounds import with_rounding
 from semibandits.agent import Agent
-from semibandits.simulation.engines.plain import limits
 from semibandits.simulation.task import Task
 
 INDEX = np.uint32
@@ -26,12 +26,12 @@ class Constants(NamedTuple):
     init_items: Any
     init_before: Any
     """The round in which Init last saw the item before, or 0."""
-    lo: float
-    hi: float
-    """The bounds of the weights."""
-    lowest: float
-    highest: float
-    """The bounds once more, with some room for rounding."""
+    lo: Any
+    hi: Any
+    """The bounds of the scale: numbers, or of the items, then those of the padding."""
+    lowest: Any
+    highest: Any
+    """The bounds of the weights with some room for rounding, in the same way."""
     sign: float
     """Of regret: -1 for costs."""
 
@@ -43,8 +43,8 @@ class Constants(NamedTuple):
         for round, solution in enumerate(plan, start=1):
             before.append(seen[solution])
             seen[solution] = round
-        lo, hi = problem.bounds
-        lowest, highest = limits(problem.bounds)
+        lo, hi = map(_padded, agent.scale.bounds, (0.0, 1.0))
+        lowest, highest = map(_padded, with_rounding(problem.bounds), (0.0, 1.0))
         return cls(
             checkpoints=np.append(task.checkpoints, 0),
             means=np.zeros(problem.n_items + 1) if task.drifts else np.append(problem.means, 0.0),
@@ -63,3 +63,7 @@ class Constants(NamedTuple):
     @property
     def init_rounds(self) -> int:
         return int(self.init_first.size) - 1
+
+
+def _padded(bound: Any, padding: float) -> Any:
+    return np.append(bound, padding) if isinstance(bound, np.ndarray) else bound

@@ -31,9 +31,11 @@ from semibandits.simulation.engines.bindings import (
     clock,
     draw,
     forget,
+    limit_at,
     load,
     mean,
     observe,
+    scale_at,
     solve,
     store,
     store_clock,
@@ -118,8 +120,8 @@ class View(NamedTuple):
     """The one for all lanes, where they have none of their own."""
     keys: Any
     params: Any
-    lo: float
-    hi: float
+    lo: Any
+    hi: Any
     scores: Any
     queue: Any
 
@@ -260,7 +262,7 @@ def _learn(
             if VARIABLE_SIZE:
                 real = item if item < n_items else np.uint32(0)
             weight = weights[k, lane] if DRAWS_APART else draw(round, keys[WORLD, lane], real, tables)
-            x = to_unit(weight, lo, hi)
+            x = to_unit(weight, scale_at(lo, real), scale_at(hi, real))
             s = load(stats, item, lane)
             store(stats, item, lane, observe(s, x, round, keys[FEEDBACK, lane], np.uint64(real), p))
             if RECORDS or (USERS_WORLD and not DRAWS_APART):
@@ -279,7 +281,8 @@ def _look_at_weights(chosen: Any, weights: Any, constants: Constants, faults: An
     n_items = np.uint32(constants.means.size - 1)
     for k in range(np.uint32(chosen.shape[0])):
         for lane in range(LANES):
-            fine = lowest <= weights[k, lane] <= highest or chosen[k, lane] == n_items
+            item = chosen[k, lane]
+            fine = limit_at(lowest, item) <= weights[k, lane] <= limit_at(highest, item) or item == n_items
             faults[lane] = faults[lane] if fine else WRONG_WEIGHT
 
 
@@ -289,9 +292,9 @@ def _note_odd(chosen: Any, weights: Any, constants: Constants, odd: Any) -> None
     lowest, highest = constants.lowest, constants.highest
     for lane in range(LANES):
         for k in range(chosen.shape[0]):
-            weight = weights[k, lane]
-            if chosen[k, lane] < n_items and not lowest <= weight <= highest:
-                _note(odd, chosen[k, lane], weight)
+            item, weight = chosen[k, lane], weights[k, lane]
+            if item < n_items and not limit_at(lowest, item) <= weight <= limit_at(highest, item):
+                _note(odd, item, weight)
 
 
 def _draw_each(
@@ -319,12 +322,13 @@ def _draw_each(
             if item < n_items:
                 weight = draw(round, key, item, tables)
                 weights[k, lane] = weight
-                if not lowest <= weight <= highest and faults[lane] == 0.0:
+                least, most = limit_at(lowest, item), limit_at(highest, item)
+                if not least <= weight <= most and faults[lane] == 0.0:
                     faults[lane] = WRONG_WEIGHT
                     _note(odd, item, weight)
                 if DRIFTS:
                     worth = mean(round, item, tables)
-                    if not lowest <= worth <= highest and faults[lane] == 0.0:
+                    if not least <= worth <= most and faults[lane] == 0.0:
                         faults[lane] = WRONG_MEAN
                         _note(odd, item, worth)
         if REALISED:
@@ -332,7 +336,7 @@ def _draw_each(
             for k in range(optimum.size):
                 weight = draw(round, key, optimum[k], tables)
                 missed[lane] += weight
-                if not lowest <= weight <= highest and faults[lane] == 0.0:
+                if not limit_at(lowest, optimum[k]) <= weight <= limit_at(highest, optimum[k]) and faults[lane] == 0.0:
                     faults[lane] = WRONG_WEIGHT
                     _note(odd, optimum[k], weight)
     now[LANE], now[WHOSE] = -1, THE_POLICY
@@ -366,7 +370,7 @@ def _forget_oldest(
                 if VARIABLE_SIZE:
                     real = item if item < n_items else np.uint32(0)
                 weight = draw(oldest, below(streams[WORLD, lane], oldest), real, tables)
-                x = to_unit(weight, constants.lo, constants.hi)
+                x = to_unit(weight, scale_at(constants.lo, real), scale_at(constants.hi, real))
                 store(stats, item, lane, forget(load(stats, item, lane), x, round, p))
         for lane in range(LANES):
             ring[place, k, lane] = chosen[k, lane]
@@ -382,7 +386,7 @@ def _take_back(
         if before > 0:
             for lane in range(LANES):
                 weight = draw(before, below(streams[WORLD, lane], before), item, tables)
-                x = to_unit(weight, constants.lo, constants.hi)
+                x = to_unit(weight, scale_at(constants.lo, item), scale_at(constants.hi, item))
                 store(stats, item, lane, forget(load(stats, item, lane), x, round, p))
 
 

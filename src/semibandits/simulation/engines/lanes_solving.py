@@ -20,6 +20,7 @@ from semibandits.simulation.engines.bindings import (
     load,
     load_clock,
     oracle,
+    scale_at,
     score,
 )
 from semibandits.simulation.engines.lanes import POLICY, View, any_fault
@@ -36,14 +37,14 @@ def own_score(view: View, item: Any, lane: Any) -> Any:
 
 def _score_with(view: View, item: Any, lane: Any, key: Any) -> Any:
     x = score(load(view.stats, item, lane), _clock_of(view, lane), key, np.uint64(item), view.params)
-    return _as_wanted(view, x)
+    return _as_wanted(view, item, x)
 
 
 def _at_a_glance(view: View, item: Any, lane: Any) -> Any:
     x = glance(
         load(view.stats, item, lane), _clock_of(view, lane), view.keys[POLICY, lane], np.uint64(item), view.params
     )
-    return _as_wanted(view, x)
+    return _as_wanted(view, item, x)
 
 
 def _clock_of(view: View, lane: Any) -> Any:
@@ -52,10 +53,10 @@ def _clock_of(view: View, lane: Any) -> Any:
     return view.clock
 
 
-def _as_wanted(view: View, x: Any) -> Any:
+def _as_wanted(view: View, item: Any, x: Any) -> Any:
     if CLIPS:
         x = 1.0 if x > 1.0 else x
-    return for_oracle(x, view.lo, view.hi)
+    return for_oracle(x, scale_at(view.lo, item), scale_at(view.hi, item))
 
 
 def kept_score(view: View, item: Any, lane: Any) -> Any:

@@ -6,20 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from semibandits import rng
+from semibandits._util.item_bounds import bounds_of, pair_of, with_rounding
 from semibandits._util.ownership import ours
 from semibandits.agent import Agent
-from semibandits.errors import BadWeights, EndOfTable, SemiBanditError
+from semibandits.errors import BadArgument, BadWeights, EndOfTable, SemiBanditError
+from semibandits.simulation.round_sets import RoundSets
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Bounds, Environment, Items, Weights, means_in, total
-
-ROUNDING = 1e-9
-
-
-def limits(bounds: Bounds) -> Bounds:
-    """Between which a user's weights must be: the bounds, with some room for rounding."""
-    lo, hi = bounds
-    slack = ROUNDING * max(hi - lo, abs(lo), abs(hi))
-    return lo - slack, hi + slack
+from semibandits.types import Environment, FeasibleSet, Items, Weights, bounds_in, means_in, total
 
 
 def play(
@@ -32,8 +25,9 @@ def play(
     """This run of the task, or the first rounds of it. An agent that is handed in can be looked at afterwards."""
     problem = task.problem
     agent = agent or task.agent(run)
-    against = task.references_in_turn() if task.drifts else None
-    best, reference = (problem.optimum, task.reference) if against is None else (np.empty(0, dtype=np.int64), 0.0)
+    sets = RoundSets(problem, agent, task.seed, run) if problem.environment.says_sets else None
+    against = task.references_in_turn() if task.drifts and sets is None else None
+    best, reference = (np.empty(0, dtype=np.int64), 0.0) if task.drifts else (problem.optimum, task.reference)
     world = World(problem.environment, task.seed, run, task.horizon)
     outcome = Outcome.empty(task, runs=1)
     regret = 0.0
@@ -42,9 +36,17 @@ def play(
     ticked, told = time.perf_counter(), 0
     try:
         for round in range(1, (rounds or task.horizon) + 1):
-            choice = agent.choose(round)
+            feasible = None if sets is None else sets.of(round)
+            choice = agent.choose(round, None if feasible is problem.feasible else feasible)
             items = choice.items
-            if against is not None:
+            if sets is not None and feasible is not None:
+                best = sets.best(feasible, world.all_means(round))
+                _check_room(outcome, items, feasible)
+            if sets is not None and task.kind != "realised":
+                weights = world.weights(round, items)
+                means = world.means(round, np.union1d(items, best))
+                regret += task.sign * (total(means, best) - total(means, items))
+            elif against is not None:
                 weights = world.weights(round, items)
                 gained = total(world.means(round, items), items)
                 regret += task.sign * (next(against) - gained)
@@ -82,6 +84,15 @@ def play(
     return outcome
 
 
+def _check_room(outcome: Outcome, items: Items, feasible: FeasibleSet) -> None:
+    if outcome.solutions is not None and items.size > outcome.solutions.shape[2]:
+        raise BadArgument(
+            f"record='solutions' has room for the {outcome.solutions.shape[2]} items of the largest solution of the "
+            f"problem's own set, and {items.size} were chosen from {feasible!r:.200}: give the problem a set of "
+            "max_size as large as that of any round's"
+        )
+
+
 class World:
     """The weights of one run. Where items are few, many rounds are drawn at once, with the same result."""
 
@@ -93,7 +104,7 @@ class World:
         self._stream = rng.stream_key(seed, run, rng.WORLD)
         self._ahead = min(1024, self._CELLS // environment.n_items) if environment.batched else 0
         self._rows: Iterator[Weights] = iter(())
-        self._limits = None if ours(environment) else limits(environment.bounds)
+        self._limits = None if ours(environment) else with_rounding(bounds_in(environment))
 
     def weights(self, round: int, items: Items) -> Weights:
         """To be called once for every round, in order."""
@@ -109,18 +120,23 @@ class World:
 
     def means(self, round: int, items: Items) -> Weights:
         """Those of all items in a world that drifts, of which these will be looked at."""
-        means = means_in(self._environment, round)
+        means = self.all_means(round)
         if self._limits is not None:
-            if np.shape(means) != (self._environment.n_items,):
-                raise BadWeights(
-                    f"means(round) of {self._environment!r} must be {self._environment.n_items} numbers, one per item, "
-                    f"got {means!r:.200}"
-                )
             self._checked("has the mean", means[items], items)
         return means
 
+    def all_means(self, round: int) -> Weights:
+        """The same, none of which was looked at."""
+        means = means_in(self._environment, round)
+        if self._limits is not None and np.shape(means) != (self._environment.n_items,):
+            raise BadWeights(
+                f"means(round) of {self._environment!r} must be {self._environment.n_items} numbers, one per item, "
+                f"got {means!r:.200}"
+            )
+        return means
+
     def _checked(self, what: str, numbers: Weights, items: Items) -> Weights:
-        lowest, highest = self._limits or (-np.inf, np.inf)
+        lowest, highest = bounds_of(self._limits or (-np.inf, np.inf), items)
         if np.shape(numbers) != items.shape or np.asarray(numbers).dtype.kind not in "fiu":
             raise BadWeights(
                 f"{self._environment!r} must give {items.size} numbers, one per item, got {numbers!r:.200}"
@@ -130,7 +146,7 @@ class World:
             at = int(np.argmin(fine))
             raise BadWeights(
                 f"item {items[at]} {what} {numbers[at]} in {self._environment!r}, not in its bounds "
-                f"{self._environment.bounds}"
+                f"{pair_of(bounds_in(self._environment), items[at])}"
             )
         return numbers
 

@@ -22,7 +22,9 @@ from semibandits.simulation.engines.bindings import (
     choose,
     draw,
     learn,
+    limit_at,
     mean,
+    scale_at,
     sum_to_unit,
     to_unit,
 )
@@ -106,11 +108,11 @@ def play(first: int, last: int, run: Run, state: Any, constants: Constants, tabl
         for k in range(size):
             item = np.uint64(run.out[k])
             weight = draw(round, world, item, tables)
-            if USERS_WORLD and not constants.lowest <= weight <= constants.highest:
+            if USERS_WORLD and not _within(constants, item, weight):
                 run.faults[0] = WRONG_WEIGHT
                 run.odd[ODD_ITEM], run.odd[ODD_VALUE] = item, weight
                 return round
-            run.x[k] = to_unit(weight, lo, hi)
+            run.x[k] = to_unit(weight, scale_at(lo, item), scale_at(hi, item))
             sum += weight if SUM_OF_WEIGHTS else run.x[k]
             if RECORDS and run.sums.size > 0:
                 run.sums[item] += weight
@@ -118,7 +120,7 @@ def play(first: int, last: int, run: Run, state: Any, constants: Constants, tabl
                 gained += weight
             elif DRIFTS:
                 worth = mean(round, item, tables)
-                if USERS_WORLD and not constants.lowest <= worth <= constants.highest:
+                if USERS_WORLD and not _within(constants, item, worth):
                     run.faults[0] = WRONG_MEAN
                     run.odd[ODD_ITEM], run.odd[ODD_VALUE] = item, worth
                     return round
@@ -147,7 +149,7 @@ def play(first: int, last: int, run: Run, state: Any, constants: Constants, tabl
             missed = 0.0
             for k in range(constants.optimum.size):
                 weight = draw(round, world, np.uint64(constants.optimum[k]), tables)
-                if USERS_WORLD and not constants.lowest <= weight <= constants.highest:
+                if USERS_WORLD and not _within(constants, constants.optimum[k], weight):
                     run.faults[0] = WRONG_WEIGHT
                     run.odd[ODD_ITEM], run.odd[ODD_VALUE] = constants.optimum[k], weight
                     return round
@@ -157,6 +159,11 @@ def play(first: int, last: int, run: Run, state: Any, constants: Constants, tabl
             run.curve[run.cursor[REACHED], 0] = run.regret[0]
             run.cursor[REACHED] += 1
     return last + 1
+
+
+def _within(constants: Constants, item: Any, weight: Any) -> Any:
+    """Whether a weight is within the limits of this item."""
+    return limit_at(constants.lowest, item) <= weight <= limit_at(constants.highest, item)
 
 
 def _is_solution(out: Any, size: Any, n_items: Any) -> Any:

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semibandits._util.item_bounds import pair_of
 from semibandits.errors import BadWeights, ConformanceError, InfeasibleSolution, SemiBanditError
 from semibandits.problem import Problem
-from semibandits.types import FeasibleSet, Items
+from semibandits.types import Bounds, FeasibleSet, Items
 
 WRONG_ANSWER, WRONG_WEIGHT, WRONG_MEAN = 1.0, 2.0, 3.0
 """What a block's `faults` says of a user's functions. NaN: scores or their sums are not finite."""
@@ -147,7 +148,7 @@ class Culprits(NamedTuple):
     oracle: str
     draw: str
     mean: str
-    bounds: tuple[float, float]
+    bounds: Bounds
     answers: str
     """Whose answers are checked."""
 
@@ -208,7 +209,8 @@ class Culprits(NamedTuple):
     def _weighed(self, block: Any, kind: float) -> str:
         item, weight = block.odd.tolist()
         who = self.draw if kind == WRONG_WEIGHT else self.mean
-        return f"{who} gives {weight} for item {item:.0f} in machine code, not in the bounds {self.bounds}"
+        bounds = pair_of(self.bounds, int(item))
+        return f"{who} gives {weight} for item {item:.0f} in machine code, not in the bounds {bounds}"
 
 
 def _named(function: Callable[..., Any], thing: object) -> str:
