@@ -11,13 +11,15 @@ import getpass
 import os
 import tempfile
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from semibandits.kernel import background, compiler, internals
 from semibandits.kernel.cache_folder import cache_folder
 
 settings.register_profile(
@@ -37,6 +39,21 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers are told
                     path.unlink()
 
 CAMPAIGN = "campaign"
+
+
+@pytest.fixture
+def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes from the disk, for this test or one before, cannot be looked at."""
+    monkeypatch.setattr(internals, "keep_on_disk", lambda *_, **__: None)
+    monkeypatch.setattr(compiler, "_ALIVE", weakref.WeakValueDictionary())
+    monkeypatch.setattr(compiler, "_PARTS", weakref.WeakValueDictionary())
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on() -> Iterator[None]:
+    """What a test has had compiled in the background is done before the next, which may patch what compilers use."""
+    yield
+    background.wait()
 
 
 @pytest.fixture

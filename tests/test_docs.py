@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import click
+import cloudpickle
 import pytest
 from click.testing import CliRunner
 
@@ -50,8 +51,18 @@ def test_examples_run_and_print_what_they_say(page: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "100")
     module = ModuleType("page")  # classes defined on a page need a module to live in
     monkeypatch.setitem(sys.modules, "page", module)
-    with taken(DASHBOARD):
+    with taken(DASHBOARD), sent_along(module):
         run_page(page, module, tmp_path)
+
+
+@contextlib.contextmanager
+def sent_along(module: ModuleType) -> Iterator[None]:
+    """As a script's functions are, to processes that a slow machine needs for what another does in one."""
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
 
 
 @contextlib.contextmanager

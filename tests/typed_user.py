@@ -37,6 +37,8 @@ def live() -> int:
 
 
 def untuned() -> float:
+    by_item = sb.Learner(OneOf(3), bounds=([0, 1, 2], {"a": 5.0, "b": 6.0, "c": 7.0}), labels=["a", "b", "c"])
+    assert by_item.bounds
     learner = sb.Learner(OneOf(3), bounds=(0, 30), seed=7)
     policy: sb.IndexPolicy | sb.Policy = learner.policy
     forgetful = sb.Learner(OneOf(3), sb.policies.PooledCTS(window=500))

@@ -61,7 +61,7 @@ def test_after_the_last_row_there_is_no_more(ask: Callable[[Any], object]) -> No
         ([[0.5], [1.5]], (0, 1), r"from 0\.0 to 1\.0, got 1\.5 in row 1 for item 0"),
         ([[0.5, math.nan]], (0, 1), "got nan in row 0 for item 1"),
         ([[0.5, 0.5], [0.5, -math.inf]], (0, 1), "got -inf in row 1 for item 1"),
-        ([[2, 0]], (1, 3), r"from 1\.0 to 3\.0, got 0 in row 0 for item 1"),
+        ([[2, 0]], (1, 3), r"from 1\.0 to 3\.0, got 0.0 in row 0 for item 1"),
         ([0.5, 0.5], (0, 1), r"matrix .* shape \(2,\)"),
         ([[]], (0, 1), r"matrix .* shape \(1, 0\)"),
         ([], (0, 1), r"matrix .* shape \(0,\)"),

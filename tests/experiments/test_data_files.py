@@ -67,8 +67,9 @@ name = "CTS"
 
 def test_columns_of_a_table_are_the_set_s_items(tmp_path: Path) -> None:
     rows = "0,1,0.5\n1,0,0.25\n0,0,1\n"
-    for header in ("a,b,c", "x,y,z"):
-        world = of(tmp_path, TABLE, rows_csv=f"{header}\n{rows}").plans[0].problem.environment
-        assert world.means(1).tolist() == [0.0, 1.0, 0.5]  # type: ignore[operator]
-    with pytest.raises(BadExperiment, match=r"item 0 of the set is 'a', and column 0 of the table 'c'.*another order"):
-        of(tmp_path, TABLE, rows_csv=f"c,b,a\n{rows}")
+    world = of(tmp_path, TABLE, rows_csv=f"a,b,c\n{rows}").plans[0].problem.environment
+    assert world.means(1).tolist() == [0.0, 1.0, 0.5]  # type: ignore[operator]
+    for header, says in (("c,b,a", "another order"), ("x,y,z", "other ones")):
+        expected = f"item 0 of the set is 'a', and of the environment '{header[0]}'.*{says}"
+        with pytest.raises(BadExperiment, match=expected):
+            of(tmp_path, TABLE, rows_csv=f"{header}\n{rows}")

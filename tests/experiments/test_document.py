@@ -93,7 +93,7 @@ def test_data_in_files(tmp_path: Path) -> None:
 
     table = '[problem.environment]\nkind = "Table"\nrows = {file = "rows.csv"}\norder = "recorded"\n'
     text = re.sub(r"\[problem.environment\](.|\n)*(?=\n    \[\[)", table, text)
-    rows = of(tmp_path, text, rows_csv="ab,bc,ca\n0,1,0.5\n1,0,0.25\n").plans[0].problem.environment
+    rows = of(tmp_path, text, rows_csv="a-b,b-c,a-c\n0,1,0.5\n1,0,0.25\n").plans[0].problem.environment
     assert rows.rows.tolist() == [[0, 1, 0.5], [1, 0, 0.25]]  # type: ignore[attr-defined]
 
 
@@ -106,6 +106,44 @@ def test_a_set_by_its_specification(tmp_path: Path) -> None:
     spec = json.dumps(sb.sets.TopK(4, 2).restrict(exclude=[0]).to_spec())
     text = re.sub(r"kind = .TopK.\nn_items = 4\nk = 2", 'file = "set.json"', OWN)
     assert of(tmp_path, text, set_json=spec).plans[0].problem.optimum.tolist() == [2, 3]
+
+
+SLATES = """
+horizon = 60
+runs = 2
+seed = 1
+[problem]
+set = {kind = "TopK", n_items = 4, k = 3}
+[problem.environment]
+kind = "Requests"
+environment = {kind = "Bernoulli", means = [0.1, 0.2, 0.3, 0.4]}
+sets = [{kind = "TopK", n_items = 4, k = 1}, {kind = "TopK", n_items = 4, k = 2}]
+[[policies]]
+name = "CombUCB1"
+"""
+
+
+@pytest.mark.parametrize("where", ["text", "file", "files"])
+def test_a_set_in_every_round(where: str, tmp_path: Path) -> None:
+    listed = [sb.sets.TopK(4, k) for k in (1, 2)]
+    specs = {f"top{k}_json": json.dumps(one.to_spec()) for k, one in enumerate(listed)}
+    specs["both_json"] = json.dumps([one.to_spec() for one in listed])
+    written = {
+        "text": 'sets = [{kind = "TopK", n_items = 4, k = 1}, {kind = "TopK", n_items = 4, k = 2}]',
+        "file": 'sets = {file = "both.json"}',
+        "files": 'sets = [{file = "top0.json"}, {file = "top1.json"}]',
+    }
+    (plan,) = of(tmp_path, SLATES.replace(written["text"], written[where]), **specs).plans
+    world = sb.environments.Requests(sb.environments.Bernoulli([0.1, 0.2, 0.3, 0.4]), listed)
+    expected = sb.simulate(
+        sb.Problem(sb.sets.TopK(4, 3), world), sb.policies.CombUCB1(), horizon=60, runs=2, seed=1, regret="dynamic"
+    )
+    assert np.array_equal(sb.simulate(plan.problem, plan.policies, **plan.arguments).regret, expected.regret)
+
+
+def test_a_policy_that_cannot_play_on_the_sets_of_the_rounds(tmp_path: Path) -> None:
+    with pytest.raises(BadExperiment, match=r"HYBRID.* cannot choose from another set, TopK\(4, 1\)"):
+        of(tmp_path, SLATES.replace("CombUCB1", "HYBRID"))
 
 
 def test_code_of_ones_own(tmp_path: Path) -> None:

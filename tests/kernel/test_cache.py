@@ -52,7 +52,7 @@ def test_an_edited_policy_is_compiled_anew(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
     first = run(cache, source)
     assert run(cache, source) == [*first[:2], "found"]
-    policy = source / "semibandits" / "policies" / "combucb1.py"
+    policy = source / "semibandits" / "policies" / "index" / "combucb1.py"
     text = policy.read_text()
     policy.write_text(text.replace("s[1] * s[2] + c[0]", "s[1] * s[2] + 0.5 * c[0]"))
     second = run(cache, source)
@@ -77,9 +77,15 @@ print(sb.simulate(sb.problems.grid_path(2, 0.4), Bold(), horizon=1000, runs=3, s
 """
 
 
-def test_users_functions_are_not_kept(tmp_path: Path) -> None:
+def test_users_functions_are_kept_too(tmp_path: Path) -> None:
+    """What they are made of is in the name: see test_users_code_on_disk.py."""
     assert run(tmp_path, script=MINE) == ["compiled"]
-    assert list(tmp_path.iterdir()) == []
+    (file,) = tmp_path.iterdir()
+    before = file.stat().st_mtime_ns
+    assert run(tmp_path, script=MINE) == ["compiled"]
+    assert [(one, one.stat().st_mtime_ns) for one in tmp_path.iterdir()] == [(file, before)]
+    assert run(tmp_path, script=MINE.replace("0.3", "0.4")) == ["compiled"]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,6 +152,7 @@ def test_lane_loops_with_and_without_the_pipeline() -> None:
         missing(1.0)
 
 
+@pytest.mark.usefixtures("compiled_anew")
 def test_lane_loops_become_vectors() -> None:
     """The promise is worth making: indices known only at run time become gathers and scatters."""
     from llvmlite import binding

@@ -18,14 +18,14 @@ ROUNDS = 40
 
 def play(learner: Learner, rounds: int = ROUNDS) -> list[list[int]]:
     """Its choices where every other round is told late, after the next one."""
-    lo, hi = learner.bounds
+    lo, hi = (np.zeros(learner.feasible.n_items) + bound for bound in learner.bounds)
     late: list[tuple[str, Any]] = []
     choices = []
     for _ in range(rounds):
         decision = learner.ask()
         choices.append(decision.items.tolist())
         key = rng.key(1, 0, decision.round, rng.WORLD)
-        weights = [lo + (hi - lo) * rng.uniform(key, item) for item in decision.items.tolist()]
+        weights = [lo[e] + (hi[e] - lo[e]) * float(rng.uniform(key, e)) for e in decision.items.tolist()]
         late.append((decision.id, weights if learner.feedback == "semi" else sum(weights)))
         if decision.round % 2 == 0:
             while late:

@@ -105,6 +105,8 @@ def test_there_and_back_nothing_has_changed(
     Learner.load(path / "was.json", roads(order)).save(path / "there.json")
     Learner.load(path / "there.json", roads()).save(path / "back.json")
     was, back = (json.loads((path / name).read_text())["learner"] for name in ("was.json", "back.json"))
+    for decision in back["outstanding"] + back["finished"]:
+        decision.pop("renumbered", None)  # once, if not by now
     for one in (was, back):  # a window keeps its parts of a round in any order
         one["recent"] = sorted(
             (part["round"], sorted(zip(part["items"], part["x"], strict=True))) for part in one.get("recent", [])

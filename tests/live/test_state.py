@@ -108,8 +108,8 @@ def test_errors_say_what_was_found(tmp_path: Path) -> None:
         Learner.load(path, sets.TopK(5, 2))
     with pytest.raises(errors.BadState, match="saved with the policy CombUCB1, got Other"):
         Learner.load(path, grid, Other())
-    path.write_text(text.replace('"version":3', '"version":4'))
-    with pytest.raises(errors.BadState, match="has version 4; this release reads versions 1 to 3"):
+    path.write_text(text.replace('"version":4', '"version":5'))
+    with pytest.raises(errors.BadState, match="has version 5; this release reads versions 1 to 4"):
         Learner.load(path, grid)
     path.write_text(text.replace("semibandits.learner", "semibandits.other"))
     with pytest.raises(errors.BadState, match=r"holds 'semibandits\.other'"):

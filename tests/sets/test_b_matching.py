@@ -205,10 +205,21 @@ BAD: list[tuple[tuple[Any, ...], str]] = [
     ((2, 2, 1, [1, True]), "column_capacities must be integers >= 0, got True"),
     ((2, 2, True, 1), "row_capacities must be integers >= 0, got True"),
     ((2, 3, 1, [1, 1]), "column_capacities must be 3 integers, one each, got 2"),
-    ((2, 3, "12", 1), "row_capacities must be an integer >= 0 or a list of them, got '12'"),
-    ((2, 3, 2.0, 1), r"row_capacities must be an integer >= 0 or a list of them, got 2\.0"),
+    ((2, 3, "12", 1), "row_capacities must be an integer >= 0, a list of them or a mapping, got '12'"),
+    ((2, 3, 2.0, 1), r"row_capacities must be an integer >= 0, a list of them or a mapping, got 2\.0"),
     ((0, 3, 1, 1), "rows must be an integer >= 1, got 0"),
+    ((2, 3, {1, 2}, 1), "row_capacities must be an integer >= 0, a list of them or a mapping, got"),
+    ((["x", "y"], 3, {"x": 1, "z": 2}, 1), "row_capacities must have one of each of the rows, by name, got"),
+    ((2, [1, 2], 1, {0: 1, 1: 1}), "column_capacities must have one of each of the columns, by name, got"),
 ]
+
+
+def test_capacities_go_by_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    for capacities in ({"y": 2, "x": 1}, pandas.Series({"y": 2, "x": 1}), {1: 2, 0: 1}):
+        assert sets.BMatching(["x", "y"], [8, 9], capacities, {9: 1, 8: 2}).row_capacities == (1, 2)
+        assert sets.BMatching(["x", "y"], [8, 9], capacities, {9: 1, 8: 2}).column_capacities == (2, 1)
+    assert sets.BMatching(2, 2, {1: 2, 0: 1}, 1).row_capacities == (1, 2)
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD)

@@ -81,6 +81,7 @@ def test_the_edges_as_json_can_say_them() -> None:
         ([("a", "b", 3.0)], "weights are given to argmax"),
         ([(0, 1), (1,)], r"edge 1 must be a pair \(tail, head\).*got \(1,\)"),
         ([("a", ["b"])], "nodes must be hashable"),
+        ([("a", "b"), ("b", float("nan"))], r"nan cannot be a node, as in edge 1, \('b', nan\)"),
     ],
 )
 def test_what_is_no_graph(graph: object, says: str) -> None:

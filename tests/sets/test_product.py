@@ -305,10 +305,11 @@ def test_work_space_of_ones_own_and_of_all() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("compiled_anew")
 def test_nothing_is_allocated_in_machine_code() -> None:
     blocks = [sets.Enumerated([[0, 2], [], [1]]), sets.GridPaths(2)]
     problem = Problem(sets.Product(blocks * 2), environments.Bernoulli([0.5] * 30))
-    engine = LanesEngine(task(problem, policy()))  # of a user's policy no machine code is kept
+    engine = LanesEngine(task(problem, policy()))
     engine.prepare()
     (llvm,) = engine._code.inspect_llvm().values()  # type: ignore[attr-defined]
     assert not re.search(r"NRT_(MemInfo_alloc|Allocate|Reallocate)", llvm)

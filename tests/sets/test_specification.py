@@ -118,9 +118,7 @@ def test_nodes(node: Any) -> None:
         assert [type(end) for edge in same.edges for end in edge] == [type(end) for edge in edges for end in edge]
 
 
-@pytest.mark.parametrize(
-    "node", [object(), frozenset([1]), b"a", 1j, math.nan, (1, object())], ids=lambda node: str(type(node))
-)
+@pytest.mark.parametrize("node", [object(), frozenset([1]), b"a", 1j, (1, object())], ids=lambda node: str(type(node)))
 def test_nodes_that_json_cannot_say(node: Any) -> None:
     with pytest.raises(errors.Unsupported, match="nodes and names must be strings, numbers") as caught:
         sets.DagPaths([("s", node), (node, "t")], "s", "t").to_spec()

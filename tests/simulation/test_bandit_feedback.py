@@ -188,7 +188,7 @@ def test_an_empty_solution_is_worth_nothing() -> None:
 
 def test_nothing_is_observed_of_items() -> None:
     learner = bandit()
-    with pytest.raises(errors.Unsupported, match="takes weights of items, and this learner has feedback='bandit'"):
+    with pytest.raises(errors.Unsupported, match="is about weights of items, and this learner has feedback='bandit'"):
         learner.observe([0], [0.5])
     semi = Learner(TOP, policies.OFUL())
     with pytest.raises(errors.Unsupported, match="sums over its own decisions"):

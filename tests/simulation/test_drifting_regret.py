@@ -262,3 +262,23 @@ def test_a_policy_that_never_forgets_loses_after_a_change() -> None:
     before, after = result.regret[0].T
     assert ((after - before) > 2.0 * before).all()
     assert after.mean() > 0.8 * 100
+
+
+class Turned(environments.Drifting):
+    """A user's, whose means are those above the other way round."""
+
+    def means(self, round: int) -> Any:
+        return super().means(round)[::-1]
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "static"])
+def test_means_of_a_users_own(kind: Any) -> None:
+    world = Turned([[0.1, 0.9, 0.5], [0.9, 0.1, 0.2]], [1, 30])
+    problem = Problem(sets.TopK(3, 1), world)
+    result = simulate(
+        problem, policies.Random(), horizon=50, runs=1, seed=0, regret=kind, record="solutions", threads=1
+    )
+    means = np.array([world.means(round) for round in range(1, 51)])
+    best = means.max(axis=1).sum() if kind == "dynamic" else means.sum(axis=0).max()
+    earned = sum(means[round, items].sum() for round, items in enumerate(result.solutions[0, 0]))
+    assert result.regret[0, 0, -1] == pytest.approx(best - earned)

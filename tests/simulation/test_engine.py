@@ -234,6 +234,7 @@ def test_the_work_space_is_each_runs_own_and_lasts() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("compiled_anew")
 def test_nothing_is_allocated_in_machine_code() -> None:
     for name in ("grid", "large top-k", "user's set"):
         engine = LanesEngine(task(PROBLEMS[name], policy()))

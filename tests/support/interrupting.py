@@ -5,12 +5,17 @@ unpacked arguments. (`CHECK_EVAL_BREAKER` in CPython's interpreter.)
 """
 
 import dis
+import gc
 import inspect
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import semibandits
+
+OURS = str(Path(semibandits.__file__).parent)
 CALLS = {dis.opmap[name] for name in ("CALL", "CALL_KW", "PRECALL") if name in dis.opmap}
 ALWAYS = {dis.opmap[name] for name in dis.opmap if name.startswith(("JUMP_BACKWARD", "POP_JUMP_BACKWARD"))}
 ALWAYS.add(dis.opmap["CALL_FUNCTION_EX"])
@@ -30,11 +35,16 @@ class Interrupter:
         """By frame: what was done last, unless that was a call of a Python function."""
 
     def run(self, work: Callable[[], Any]) -> Any:
+        """Without the collector of garbage, whose callbacks (hypothesis has one) and finalisers would be points too."""
+        collects = gc.isenabled()
+        gc.disable()
         sys.settrace(self._trace)
         try:
             return work()
         finally:
             sys.settrace(None)
+            if collects:
+                gc.enable()
 
     def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "call":
@@ -42,7 +52,7 @@ class Interrupter:
             if caller is not None and self._before.get(caller) in CALLS:
                 del self._before[caller]
             generator = frame.f_code.co_flags & inspect.CO_GENERATOR  # what is raised while it ends is not heard of
-            ours = "semibandits" in frame.f_code.co_filename and not generator
+            ours = frame.f_code.co_filename.startswith(OURS) and not generator
             if ours or (caller in self._before and not generator):
                 self._point(frame)
             frame.f_trace_opcodes, frame.f_trace_lines = ours, False

@@ -161,6 +161,7 @@ CROOKED = sets.DagPaths(
 LISTED = sets.Enumerated([[0, 3], [1, 2, 4], [], [5], [0, 1, 5], [2, 3]])
 spread = np.random.default_rng(5).random
 
+OWN_LEAST = np.linspace(0.9, 0.1, 9)
 PROBLEMS = {
     "grid": problems.grid_path(3, 0.3),
     "K-path": problems.k_path(12, 3, 0.6),
@@ -179,5 +180,12 @@ PROBLEMS = {
     "gaussian": Problem(sets.TopK(6, 2), environments.Gaussian(3.0 * spread(6) - 1.0, 0.5)),
     "resampled": Problem(LISTED, environments.Table(spread((11, 6)))),
     "recorded": Problem(LISTED, environments.Table(spread((3000, 6)), order="recorded")),
+    "costs per item": Problem(
+        CROOKED,
+        environments.Scaled(
+            environments.Bernoulli(np.linspace(0.7, 0.2, 9)), (1.0 + OWN_LEAST, 1.0 + OWN_LEAST + np.arange(9) // 2)
+        ),
+        sense="min",
+    ),
     **families.PROBLEMS,
 }

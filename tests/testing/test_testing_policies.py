@@ -1,10 +1,13 @@
 """The shipped checks find what is wrong with a policy that chooses whole solutions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from semibandits import sets
 from semibandits.errors import ConformanceError
+from semibandits.policies import CombUCB1
 from semibandits.rng import below
 from semibandits.testing import check_policy
 from semibandits.types import FeasibleSet, Game, Items, Note, Policy, State, Weights
@@ -178,3 +181,48 @@ def test_check_policy_finds_a_state_that_could_not_be_saved() -> None:
 @pytest.mark.parametrize("name", [name if name.startswith("CombLin") else long(name) for name in LIVE])
 def test_our_own_keep_the_contract(name: str) -> None:
     check_policy(LIVE[name](8), trials=20)
+
+
+class Totals(Lottery):
+    """Takes in clicks that were added up."""
+
+    def observe_many(self, state: State, counts: Weights, sums: Weights, squares: Weights) -> State | None:
+        return state._replace(counts=state.counts + counts, told=state.told + int(counts.sum()))
+
+
+class WrongTotals(Lottery):
+    def observe_many(self, state: State, counts: Weights, sums: Weights, squares: Weights) -> State | None:
+        return state._replace(counts=state.counts + sums, told=state.told + int(counts.sum()))
+
+
+class TotalsInPlace(Lottery):
+    def observe_many(self, state: State, counts: Weights, sums: Weights, squares: Weights) -> State | None:
+        state.counts[:] += counts
+        return state
+
+
+def test_check_policy_adds_up() -> None:
+    check_policy(Totals(), trials=20)
+    with pytest.raises(ConformanceError, match="what learn gives for each click"):
+        check_policy(WrongTotals(), trials=20)
+    with pytest.raises(ConformanceError, match="leave the old one as it was"):
+        check_policy(TotalsInPlace(), trials=20)
+
+
+class Doubled(CombUCB1):
+    @staticmethod
+    def observe_many(s: Any, counts: Any, sums: Any, squares: Any, round: Any, p: Any) -> Any:
+        return (s[0] + counts, s[1] + 2.0 * sums, s[2])
+
+
+class Short(CombUCB1):
+    @staticmethod
+    def observe_many(s: Any, counts: Any, sums: Any, squares: Any, round: Any, p: Any) -> Any:
+        return (s[0] + counts, s[1] + sums)
+
+
+def test_check_policy_adds_up_clicks_of_an_item() -> None:
+    with pytest.raises(ConformanceError, match="what observe gives for each click, but number 1 differs"):
+        check_policy(Doubled())
+    with pytest.raises(ConformanceError, match="observe_many must return 3 numbers, got 2"):
+        check_policy(Short())

@@ -19,6 +19,7 @@ import semibandits
 from semibandits import Learner, Problem, environments, policies, sets
 from semibandits._util import forks
 from semibandits._util.forks import ForkLock, cached_property
+from semibandits.kernel.warm import taken
 from support.forking import MARKS, PATIENCE, in_child, meanwhile, slow_set
 
 pytestmark = MARKS
@@ -75,22 +76,27 @@ def test_a_learner_that_is_just_being_saved(tmp_path: Any, monkeypatch: pytest.M
 
 
 def test_an_oracle_in_the_midst_of_its_work_space() -> None:
+    """The space that another thread works in is not among the free ones: the child never sees it."""
     feasible = sets.GraphicMatroid([(0, 1), (1, 2), (0, 2), (2, 3)])
     weights = np.array([0.3, 0.2, 0.4, 0.1])
     expected = feasible.argmax(weights).tolist()
     live = feasible._live
+    solver = live._solver
 
     def work(pause: Callable[[], object]) -> None:
-        with live._lock:
-            for numbers in live._lists[2:]:
-                numbers[:] = [3] * len(numbers)
-            live._work[2][:] = 3
+        def pausing(w: Any, out: Any, data: Any, numbers: Any, integers: Any) -> int:
+            integers[:] = [3] * len(integers)
             pause()
+            return 0
+
+        live._solver = solver._replace(function=pausing)
+        live._plain(weights)
 
     with meanwhile(work):
-        child = in_child(lambda: (feasible.argmax(weights).tolist(), live._work[2].tolist()))
-        assert child == repr((expected, [0] * live._work[2].size))
-        assert set(live._work[2].tolist()) == {3}
+        live._solver = solver
+        assert live._free_lists == []
+        assert in_child(lambda: feasible.argmax(weights).tolist()) == repr(expected)
+        assert feasible.argmax(weights).tolist() == expected
 
 
 def test_moves_in_the_midst_of_their_work_space() -> None:
@@ -100,9 +106,12 @@ def test_moves_in_the_midst_of_their_work_space() -> None:
     moves = policy.live(feasible)
 
     def work(pause: Callable[[], object]) -> None:
-        with moves._lock:
-            moves._room.out[:] = 77
+        def pausing(*arguments: Any) -> int:
+            arguments[1][:] = 77
             pause()
+            return 0
+
+        moves._chosen(pausing, taken(moves._free, moves._make_room), (), 1, 1)
 
     with meanwhile(work):
         assert in_child(lambda: learner.ask().items.tolist()) == repr(twin.ask().items.tolist())
