@@ -117,6 +117,7 @@ ENVIRONMENTS: dict[str, Callable[[int], sb.Environment]] = {
     "Drifting smoothly": lambda n: changing(n, True),
     "CorrelatedGaussian": lambda n: environments.CorrelatedGaussian(means(n), covariance(n)),
     "Adversarial": losses,
+    "Scaled": lambda n: environments.Scaled(coins(n), (1.0 + means(n), 1.0 + means(n) + np.arange(n))),
     "Custom": lambda n: environments.Custom(coins_that_agree, means=[0.5] * 6),
 }
 

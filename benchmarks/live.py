@@ -1,4 +1,8 @@
-"""What live use costs: `make bench`. Every figure is measured in this run, beside the rival it is compared with."""
+"""What live use costs: `make bench`. Every figure is measured in this run, beside the rival it is compared with.
+
+Of it have files of their own: `pauses` (an ask while code is compiled), `threads` (and a slow solver), `other_sets`
+(per request), `bounds_per_item`.
+"""
 
 import os
 import statistics

@@ -39,7 +39,7 @@ STUDIES = {
     "experiments.paper.lemma_1": (),
 }
 PAGES = (
-    Page("learner", "Live use", {"": ("Learner", "Decision")}),
+    Page("learner", "Live use", {"": ("Learner", "Decision"), "live": ("Event",)}),
     Page("problems", "Problems", {"": ("Problem",), "problems": ()}),
     Page("simulation", "Simulation", {"": ("simulate", "SimulationResult"), "simulation": ()}),
     Page("sets", "Feasible sets", {"sets": (), "sets.base": ("BuiltIn",)}),
