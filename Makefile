@@ -11,6 +11,7 @@ ALIKE := $(addprefix tests/simulation/,test_policies_on_sets.py test_engine.py t
 # any order harm nobody; the site.
 CAMPAIGNS := $(addprefix tests/,simulation/test_cluster_campaigns.py simulation/test_misbehaving.py \
   simulation/test_stale_campaigns.py simulation/test_stale_machine_code.py agent/test_policy_kernels.py \
+  kernel/test_background.py kernel/test_users_code_on_disk.py live/test_concurrent_model.py \
   live/test_fork_campaigns.py live/test_loading_elsewhere.py live/test_learner_campaigns.py \
   live/test_interrupted_calls.py experiments/test_strangers.py util/test_power_cuts.py test_hostile_files.py \
   test_kills.py test_site.py)
@@ -45,10 +46,14 @@ lint: $(VENV)/dev.stamp
 # The last needs a C compiler; the second compares with OR-tools and lapx too, where they are installed.
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/live.py
+	$(BIN)/python benchmarks/threads.py
+	$(BIN)/python benchmarks/other_sets.py
+	$(BIN)/python benchmarks/pauses.py
 	$(BIN)/python benchmarks/sets.py
 	$(BIN)/python benchmarks/theory.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/recommend.py
+	$(BIN)/python benchmarks/bounds_per_item.py
 	$(BIN)/python benchmarks/checks.py
 	$(BIN)/python benchmarks/engine.py
 
