@@ -97,13 +97,13 @@ POOL_MUTANTS = {
     "totals of all rounds": (POOLING, "totals[number, 0, lane] = 0.0", "totals[number, 0, lane] += 0.0"),
     "the last item keeps its share": (
         POOLING,
-        "range(np.uint32(stats.shape[1] - 1)):\n        for lane in range(LANES):\n            add_to",
-        "range(np.uint32(stats.shape[1] - 2)):\n        for lane in range(LANES):\n            add_to",
+        "range(np.uint32(stats.shape[1] - 1)):\n        if scale_at",
+        "range(np.uint32(stats.shape[1] - 2)):\n        if scale_at",
     ),
     "padding has a share": (
         POOLING,
-        "range(np.uint32(stats.shape[1] - 1)):\n        for lane in range(LANES):\n            add_to",
-        "range(np.uint32(stats.shape[1])):\n        for lane in range(LANES):\n            add_to",
+        "range(np.uint32(stats.shape[1] - 1)):\n        if scale_at",
+        "range(np.uint32(stats.shape[1])):\n        if scale_at",
     ),
     "the first run's totals for all": (POOLING, "load_totals(totals, 0, lane)", "load_totals(totals, 0, 0)"),
     "shares of the next round": (
@@ -111,6 +111,7 @@ POOL_MUTANTS = {
         "share(load(stats, item, lane), round, p)",
         "share(load(stats, item, lane), round + 1, p)",
     ),
+    "items whose weight is known have a share": (POOLING, "scale_at(lo, item) < scale_at(hi, item)", "True"),
     "a share too few, live": (
         "agent/scores.py",
         "for item in range(stats.shape[1]):",

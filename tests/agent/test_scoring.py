@@ -33,7 +33,7 @@ def fresh(policy: IndexPolicy) -> scoring.Scores:
         after = policy.observe(before, generator.random(some.size), round, round, numbers[some], params)
         for row, values in zip(stats, after, strict=True):
             row[some] = values
-    return scoring.Scores(policy, params, stats)
+    return scoring.Scores(policy, params, stats, numbers % 7 == 3)
 
 
 @pytest.fixture

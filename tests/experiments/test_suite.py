@@ -77,6 +77,13 @@ def test_rates_and_bounds_are_as_told() -> None:
         assert spread(street) == pytest.approx(1.5 / 30.0, abs=0.006)
 
 
+def test_spread_is_that_of_the_item_that_varies_most_within_its_own_bounds() -> None:
+    lo, hi = np.array([0.0, 0.0, 5.0]), np.array([100.0, 1.0, 5.0])
+    rows = np.array([[0.0, 0.0, 5.0], [10.0, 1.0, 5.0]])
+    world = sb.environments.Table(rows[np.arange(2_000) % 2], (lo, hi))
+    assert spread(sb.Problem(sb.sets.TopK(3, 1), world)) == 0.5
+
+
 def test_solutions_of_several_sizes() -> None:
     roads, stages = (suite.CASES[name].problem.feasible for name in ("sizes-roads", "sizes-stages"))
     assert {items.size for items in all_solutions(stages, 10_000) or ()} == {4, 5, 6, 7, 8, 9, 10}

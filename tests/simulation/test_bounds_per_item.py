@@ -198,23 +198,39 @@ def test_a_users_world_keeps_to_each_items_bounds(policy: Any, engine: Any) -> N
         play(Steps(1.0))
 
 
-def test_known_weights_do_not_mislead_what_is_pooled() -> None:
-    """Items whose weight is known cost PooledCTS little, though their x is always 0."""
+@pytest.mark.parametrize("sense", ["max", "min"])
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_items_whose_weight_is_known_teach_nothing(engine: Any, sense: Any) -> None:
+    """With some of them in every solution, PooledCTS chooses the same of the others as without them."""
     generator = np.random.default_rng(2)
-    n = 40
-    means = generator.uniform(0.2, 0.8, n)
-    known = np.arange(n) % 2 == 0
-    lo, hi = np.arange(n) / n, np.arange(n) / n + 1.0
-    noise = environments.Uniform(means - 0.2, means + 0.2, bounds=(0.0, 1.0))
-    everywhere = environments.Scaled(noise, (lo, hi))
-    half = environments.Scaled(noise, (np.where(known, lo + means, lo), np.where(known, lo + means, hi)))
-    lost = [
-        simulate(Problem(sets.TopK(n, 10), world), policies.PooledCTS(), horizon=2_000, runs=4, seed=4)
-        .regret[0, :, -1]
-        .mean()
-        for world in (everywhere, half)
-    ]
-    assert lost[1] < 1.1 * lost[0], lost
+    low, known = generator.uniform(0.0, 0.6, 12), generator.uniform(-3.0, 3.0, 5)
+    noise = environments.Uniform(low, low + 0.3, bounds=(0.0, 1.0))
+    rows = environments.Uniform(
+        np.concatenate([low, known]),
+        np.concatenate([low + 0.3, known]),
+        bounds=(np.concatenate([np.zeros(12), known]), np.concatenate([np.ones(12), known])),
+    )
+
+    def play(problem: Problem) -> Any:
+        result = simulate(problem, policies.PooledCTS(), horizon=300, runs=3, seed=4, record="solutions", engine=engine)
+        assert result.solutions is not None
+        return result.solutions[0, ..., :4]
+
+    alone = play(Problem(sets.TopK(12, 4), noise, sense))
+    np.testing.assert_array_equal(play(Problem(sets.Product([sets.TopK(12, 4), sets.TopK(5, 5)]), rows, sense)), alone)
+
+
+class OnItsOwnScale(policies.ESCB):
+    """Of whole solutions, which nothing but their sums is known of."""
+
+    common_scale = False
+    feedback = "bandit"
+
+
+def test_a_sum_needs_one_scale() -> None:
+    bounds = (np.zeros(4), np.array([1.0, 2.0, 2.0, 2.0]))
+    with pytest.raises(errors.Unsupported, match="common_scale"):
+        Learner(sets.TopK(4, 2), OnItsOwnScale(), feedback="bandit", bounds=bounds)
 
 
 def test_a_learner_has_the_items_of_its_bounds() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from semibandits import rng
 from semibandits._util.atomic import Step, take
+from semibandits._util.item_bounds import spans_of
 from semibandits._util.ownership import up_to_date
 from semibandits.agent.base import Agent, Learned, Setting, fill, in_layers
 from semibandits.agent.choice import Choice, Request, Solving
@@ -42,7 +43,8 @@ class IndexAgent(Agent):
         self.forgotten = -1
         """All rounds up to this one have left the window."""
         self._rows = tuple(self.stats)
-        self._score = Scores(policy, self.params, self.stats)
+        self._known = spans_of(self.scale.bounds, self.feasible.n_items) == 0.0
+        self._score = Scores(policy, self.params, self.stats, self._known)
         self._item_numbers = np.arange(self.feasible.n_items, dtype=np.uint64)
 
     def _prepared(self, round: int, request: Request) -> Solving:
@@ -90,13 +92,13 @@ class IndexAgent(Agent):
         items, stats = self._without(old, round - 1)
         ahead = self.stats.copy()
         ahead[:, items] = stats
-        scores = Scores(self.policy, self.params, ahead)
+        scores = Scores(self.policy, self.params, ahead, self._known)
         scores.warm = self._score.warm
         return scores(round, key)
 
     def _warming(self, round: int) -> Iterable[Callable[[], object]]:
         if self._score.warm.compilable:
-            scores = Scores(self.policy, self.params, self.stats.copy())
+            scores = Scores(self.policy, self.params, self.stats.copy(), self._known)
             yield partial(self._take_over, scores, round)
 
     def _take_over(self, scores: Scores, round: int) -> None:

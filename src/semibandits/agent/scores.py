@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semibandits.errors import BadArgument
 from semibandits.kernel import is_ours, placeholder
@@ -21,9 +22,9 @@ share, pooled, POOLS = placeholder("share"), placeholder("pooled"), placeholder(
 load_totals, add_to_totals = placeholder("load_totals"), placeholder("add_to_totals")
 
 
-def score_items(stats: Any, round: Any, clock: Any, key: Any, p: Any, totals: Any, out: Any) -> None:
+def score_items(stats: Any, round: Any, clock: Any, key: Any, p: Any, known: Any, totals: Any, out: Any) -> None:
     """A kernel function: all items, one after the other."""
-    c = _pool(stats, round, clock, p, totals)
+    c = _pool(stats, round, clock, p, known, totals)
     for item in range(out.size):
         x = score(load(stats, item, 0), c, key, np.uint64(item), p)
         if REDRAWS:
@@ -34,10 +35,11 @@ def score_items(stats: Any, round: Any, clock: Any, key: Any, p: Any, totals: An
         out[item] = x
 
 
-def _pool(stats: Any, round: Any, clock: Any, p: Any, totals: Any) -> Any:
+def _pool(stats: Any, round: Any, clock: Any, p: Any, known: Any, totals: Any) -> Any:
     if POOLS:
         for item in range(stats.shape[1]):
-            add_to_totals(totals, 0, 0, share(load(stats, item, 0), round, p))
+            if not known[item]:
+                add_to_totals(totals, 0, 0, share(load(stats, item, 0), round, p))
         return pooled(load_totals(totals, 0, 0), clock, p)
     return clock
 
@@ -45,11 +47,13 @@ def _pool(stats: Any, round: Any, clock: Any, p: Any, totals: Any) -> Any:
 class Scores:
     """The scores of one agent's items, from its statistics: a matrix with a column for every item.
 
+    `known`: whose bounds meet, so that they say nothing of the others.
+
     Both ways give the same bits. Only formulas of this package are compiled, whose machine code is kept on disk.
     """
 
-    def __init__(self, policy: IndexPolicy, params: Params, stats: Weights) -> None:
-        self._policy, self._params, self._stats = policy, params, stats
+    def __init__(self, policy: IndexPolicy, params: Params, stats: Weights, known: NDArray[np.bool_]) -> None:
+        self._policy, self._params, self._stats, self._known = policy, params, stats, known
         self._rows = tuple(stats)
         self._numbers = np.arange(stats.shape[1], dtype=np.uint64)
         kind = type(policy)
@@ -97,11 +101,11 @@ class Scores:
 
     def _totals(self, shares: Stats) -> Stats:
         """The sums over all items, one after the other, as machine code makes them."""
-        return tuple([float(np.add.accumulate(np.broadcast_to(share, self._numbers.size))[-1]) for share in shares])
+        return tuple([float(np.add.accumulate(np.where(self._known, 0.0, share))[-1]) for share in shares])
 
     def _compiled(self, code: Any, stats: Weights, round: int, clock: Clock, key: int) -> Weights:
         out = np.empty(self._numbers.size)
         numbers = tuple([float(number) for number in clock])
         totals = np.zeros((self._shared, 1, 1))
-        code(stats[:, :, None], round, numbers, np.uint64(key), self._params, totals, out)
+        code(stats[:, :, None], round, numbers, np.uint64(key), self._params, self._known, totals, out)
         return out

@@ -29,7 +29,11 @@ class PolicyAgent(Agent):
 
     def __init__(self, policy: Policy, setting: Setting) -> None:
         super().__init__(policy, setting)
-        check_choice("feedback", policy.feedback, FeedbackKind)
+        if check_choice("feedback", policy.feedback, FeedbackKind) == "bandit" and self.scale.per_item:
+            raise Unsupported(
+                f"{policy!r} learns from sums of x and has common_scale=False: where items have bounds of their own, a "
+                "sum of weights is a sum of x on a common scale only"
+            )
         if self.init != "optimistic" and (policy.needs_note or policy.feedback == "bandit" or self.init == "paper"):
             raise Unsupported(f"{policy!r} has init={self.init!r}, but cannot learn from what it did not choose")
         self.stats = np.zeros((2, self.feasible.n_items))

@@ -93,7 +93,8 @@ class IndexPolicy(ABC):
     share: ClassVar[Callable[..., Stats] | None] = None
     """share(s, round, p), where items learn from each other: what an item says of all of them.
 
-    Every round these numbers are added up over the items, in their order, and `pooled` is given the totals.
+    Every round these numbers are added up over the items, in their order, and `pooled` is given the totals. Items whose
+    weight is known, as their bounds meet, are left out.
     """
 
     @staticmethod

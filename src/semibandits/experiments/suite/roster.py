@@ -65,10 +65,12 @@ def label(player: Player) -> str:
 
 
 def spread(problem: Problem) -> float:
-    """The largest standard deviation of an item's weights, as drawn, relative to the bounds."""
+    """The largest standard deviation of an item's weights, as drawn, relative to its bounds."""
     keys = (rng.key(0, 0, round, rng.WORLD) for round in range(1, SAMPLE + 1))
     drawn = np.array([problem.environment.weights(round, key) for round, key in enumerate(keys, 1)])
-    return max(0.005, math.ceil(200.0 * float(drawn.std(axis=0).max()) / float(problem.spans.max())) / 200.0)
+    unknown = problem.spans > 0.0
+    relative = drawn.std(axis=0)[unknown] / problem.spans[unknown]
+    return max(0.005, math.ceil(200.0 * float(relative.max())) / 200.0)
 
 
 def told(problem: Problem) -> GaussianCTS:

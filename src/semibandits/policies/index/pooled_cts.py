@@ -35,15 +35,17 @@ class PooledCTS(IndexPolicy):
 
         U_t(e) ~ Beta(max(1, (k M + S(e)) / d), max(1, (k (1 - M) + T(e) - S(e)) / d)),    d = φ(e) v(e)
 
-    where S(e) is the sum of the T(e) observations x in [0, 1]. Every item is tried once before that.
+    where S(e) is the sum of the T(e) observations x in [0, 1]. Before that every item is taken to be worth all that its
+    bounds allow, so it is tried once, unless others are sure to be better.
 
     φ(e) in (0, 1] is the dispersion of the observations: their variance, divided by that of coins of the same mean.
     Coins have φ = 1, and `CTS` is the same with a prior of its own. Where weights vary less an observation is worth 1/φ
     of a coin's, so that nobody need tell the noise, and bounds that are a hundred times too loose do little harm.
 
-    What items have in common is learned from all of them, as in empirical Bayes methods. φ(e) is that of the item's
-    own observations and, as if of 4 more, that of all items. M is the mean of the items' means; it is worth k
-    observations, k = V / τ² but 10 at most, V the typical variance of an observation and τ² that of the items' means.
+    What items have in common is learned from all of them, as in empirical Bayes methods, but for those whose bounds
+    meet. φ(e) is that of the item's own observations and, as if of 4 more, that of all items. M is the mean of the
+    items' means; it is worth k observations, k = V / τ² but 10 at most, V the typical variance of an observation and τ²
+    that of the items' means.
 
     v(e) = log(T̄ / T(e)), within [0.1, 1], T̄ the mean of T over the items: what was seen more than others is drawn
     with less variance, as MOSS has no bonus for it (Audibert and Bubeck 2009; for Thompson sampling Jin et al. 2021).

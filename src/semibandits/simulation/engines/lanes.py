@@ -152,7 +152,7 @@ def play(first: int, last: int, block: Block, p: Any, constants: Constants, tabl
                 _take_back(round, begin, end, constants, block.streams, block.stats, tables, p)
         else:
             if POOLS:
-                pool(round, block.stats, block.totals, p)
+                pool(round, block.stats, block.totals, constants.lo, constants.hi, p)
             if OWN_CLOCKS:
                 for lane in range(LANES):
                     c = clock_in(lane, clock(round, block.keys[POLICY, lane], p), block.totals, p)
