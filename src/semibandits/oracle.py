@@ -49,13 +49,14 @@ def solve(feasible: FeasibleSet, weights: Weights) -> Items:
 def solve_without(feasible: FeasibleSet, weights: Weights, exclude: Items) -> Items:
     """The same among the solutions with none of these items."""
     if not (up_to_date(feasible, "argmax_without", "argmax") and up_to_date(feasible, "argmax_without", "restrict")):
-        return solve(feasible.restrict(exclude=exclude), weights)
-    if feasible.verified and ours(feasible):
+        items, who = solve(feasible.restrict(exclude=exclude), weights), "the set that restrict() returned"
+    elif feasible.verified and ours(feasible):
         return feasible.argmax_without(weights, exclude)
-    weights = check_weights(weights, feasible.n_items)
-    items = _answered(feasible, "argmax_without", weights, exclude)
+    else:
+        weights = check_weights(weights, feasible.n_items)
+        items, who = _answered(feasible, "argmax_without", weights, exclude), "argmax_without()"
     if np.isin(items, exclude).any():
-        raise InfeasibleSolution(f"argmax_without() returned {items.tolist()!r:.200}, with items that were excluded")
+        raise InfeasibleSolution(f"{who} answered {items.tolist()!r:.200}, with items that were excluded")
     return items
 
 

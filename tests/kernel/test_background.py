@@ -31,6 +31,7 @@ LONG = 60.0
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if nothing had ever been compiled; all that runs is to be, in the background."""
     monkeypatch.setattr(sets_base.WarmOracle, "_warm", RecentCache(100))
+    monkeypatch.setattr(sets_base, "is_ours", lambda function: True)
     monkeypatch.setattr(warm, "_SPENT", RecentCache(100))
     monkeypatch.setattr(warm, "_PLAIN", RecentCache(100))
     monkeypatch.setattr(warm, "_SAID", set())

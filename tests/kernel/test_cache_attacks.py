@@ -1,6 +1,5 @@
 """The folder of machine code where others may write: nothing of theirs is ever run."""
 
-import hashlib
 import logging
 import os
 import pickle
@@ -48,7 +47,7 @@ class Trap:
         self._context = SimpleNamespace(refresh=lambda: None, codegen=lambda: SimpleNamespace(magic_tuple=lambda: ()))
         self.path = place / self._cache._name("signature", self._context.codegen())
         code = pickle.dumps(Evil(mark))
-        self.data = hashlib.sha256(code).digest() + code
+        self.data = internals._checksum(self.path.name, code) + code
 
     def springs(self) -> bool:
         assert self._cache.load_overload("signature", self._context) is None
@@ -340,3 +339,9 @@ def test_a_writer_that_fails_leaves_nothing(place: Path, monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="No space"):
         write(place, NAME, b"mine")
     assert os.listdir(place) == []
+
+
+def test_machine_code_under_another_ones_name_is_not_run(trap: Trap) -> None:
+    code = trap.data[32:]
+    trap.path.write_bytes(internals._checksum("another.code", code) + code)
+    assert not trap.springs()

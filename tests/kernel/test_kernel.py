@@ -3,6 +3,7 @@
 import gc
 import math
 import threading
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -307,3 +308,21 @@ def test_what_the_compiler_works_with_is_freed() -> None:
 
     for kind in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
         assert kind._dispose is not ffi.ObjectRef._dispose
+
+
+def test_what_is_not_wholly_seen_is_compiled_as_it_is_now() -> None:
+    """A module under another name may have changed in the same process."""
+    config = types.ModuleType("config")
+
+    def under_another_name(x: float) -> float:
+        c = config
+        return x * c.BONUS
+
+    def asked_for(x: float) -> float:
+        return x * getattr(config, "BONUS")  # noqa: B009
+
+    for bonus in (2.0, 3.0):
+        config.BONUS = bonus  # type: ignore[attr-defined]
+        assert compiled(under_another_name)(2.0) == under_another_name(2.0) == 2.0 * bonus
+    with pytest.raises(TypeError, match=r"getattr\(\) may find what changes"):
+        compiled(asked_for)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,3 +110,20 @@ def test_a_decision_as_json() -> None:
         "time": decision.time,
     }
     assert "time" not in repr(decision)
+
+
+def test_the_table_is_of_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told while the solver looks for the best is not half in it."""
+    told = [[1.0, 0.0, 0.0]]
+
+    def solver(weights: Any) -> Any:
+        if told:
+            learner.observe(range(3), told.pop())
+        return [int(np.argmax(weights))]
+
+    learner = Learner(sets.Oracle(lambda weights: [int(np.argmax(weights))], n_items=3, max_size=1), seed=0)
+    learner.observe(range(3), [0.1, 0.2, 0.3])
+    monkeypatch.setattr(learner._feasible, "_function", solver)
+    frame = learner.to_frame()
+    assert not told
+    assert np.argmax(frame["estimate"]) == np.argmax(frame["best"]) == 2

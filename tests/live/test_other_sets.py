@@ -195,3 +195,82 @@ def test_another_source_and_target_without_some_edges() -> None:
         weights = generator.random(decision.items.size)
         learner.tell(decision.id, weights)
         twin.tell(expected.id, weights)
+
+
+def test_items_without_names_are_known_by_their_pairs_and_edges() -> None:
+    """The same number of items is not enough where the sets say what the items are."""
+    one, other = sets.Assignment(3, 3, forbidden=[(0, 0)]), sets.Assignment(3, 3, forbidden=[(2, 2)])
+    grid = sets.GridPaths(1)
+    turned = sets.DagPaths(list(reversed(grid.edges)), (0, 0), (1, 1))
+    for own, wrong in [
+        (one, other),
+        (sets.Assignment(2, 3), sets.Assignment(3, 2)),
+        (sets.BMatching(2, 3, [1, 2], [1, 1, 1]), sets.Assignment(3, 2)),
+        (grid, turned),
+        (turned, grid),
+    ]:
+        learner = sb.Learner(own, seed=1)
+        with pytest.raises(BadArgument, match=r"its item \d is \(.*\), and that of the other set \("):
+            learner.ask(feasible=wrong)
+        with pytest.raises(BadArgument, match=r"its item \d is"):
+            sb.environments.Requests(sb.environments.Bernoulli([0.5] * own.n_items), [own, wrong])
+        assert learner.round == 0
+    assert sb.Learner(one, seed=1).ask(feasible=sets.Assignment(3, 3, forbidden=[(0, 0)])).round == 1
+    assert sb.Learner(grid, seed=1).ask(feasible=sets.DagPaths(grid.edges, (0, 0), (1, 1))).round == 1
+
+
+def test_edges_without_direction_are_known_from_either_end() -> None:
+    links = [("a", "b"), ("b", "c"), ("a", "c"), ("b", "c")]
+    learner = sb.Learner(sets.Paths(links, "a", "c", directed=False), policies.CombUCB1(), sense="min", seed=1)
+    learner.observe({"b-a": 0.1, "c-a": 0.9, "c-b": 0.5, "b-c #2": 0.2})
+    assert learner.estimates.tolist() == pytest.approx([0.1, 0.5, 0.9, 0.2])
+    other = sets.Paths([(head, tail) for tail, head in links], "a", "c", directed=False)
+    decision = learner.ask(feasible=other, available=["b-a", "b-c #2"])
+    assert decision.items.tolist() == [0, 3]
+    assert learner.tell(decision.id, {"b-a": 0.1, "c-b #2": 0.2}) == 2
+    with pytest.raises(BadArgument, match="its item 0 is 'a->b'"):
+        learner.ask(feasible=sets.Paths(links, "a", "c"))
+
+
+def test_both_ends_that_are_items_of_their_own_are_two() -> None:
+    learner = sb.Learner(sets.GraphicMatroid([("a", "b"), ("b", "a"), ("b", "c")]), seed=1)
+    learner.observe({"a-b": 0.25, "b-a": 0.75})
+    assert learner.estimates[:2].tolist() == [0.25, 0.75]
+
+
+def test_a_set_with_the_names_that_were_given() -> None:
+    edges = [("a", "b"), ("b", "c"), ("a", "c")]
+    learner = sb.Learner(sets.DagPaths(edges, "a", "c"), labels=["x", "y", "z"], seed=1)
+    named = sets.MILP(np.array([[1.0, 1.0, 1.0]]), [1.0], [1.0], labels=["x", "y", "z"])
+    assert learner.ask(feasible=named).items.size == 1
+    swapped = sets.MILP(np.array([[1.0, 1.0, 1.0]]), [1.0], [1.0], labels=["y", "x", "z"])
+    with pytest.raises(BadArgument, match="the same items in the same order"):
+        learner.ask(feasible=swapped)
+
+
+@pytest.mark.parametrize(
+    "policy", [policies.FPL(eta=0.5), policies.CombLinTS(np.eye(4)), policies.CombLinUCB(np.eye(4))], ids=repr
+)
+def test_scores_of_either_sign_do_not_fit_every_set(policy: Any) -> None:
+    """It is said at once, whatever is drawn; from such a set on they all play."""
+    roads = sets.Paths([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], "a", "d", directed=False)
+    learner = sb.Learner(sets.TopK(4, 2), policy, sense="min", seed=1)
+    for _ in range(3):
+        with pytest.raises(Unsupported, match="needs weights <= 0: make the learner on such a set"):
+            learner.ask(feasible=roads)
+    assert learner.ask(feasible=sets.TopK(4, 1)).round == 1
+    assert sb.Learner(roads, policy, sense="min", seed=1).ask(feasible=sets.TopK(4, 2)).items.size == 2
+
+
+@pytest.mark.parametrize("policy", [policies.OSMD(eta=0.3), policies.COMBAND(eta=0.1), policies.OMM()], ids=repr)
+def test_another_policy_while_the_set_is_tried_out(policy: Any) -> None:
+    """What decides is the policy that the set was checked for."""
+    learner = sb.Learner(sets.TopK(4, 2), policies.CTS(), seed=1)
+
+    def solver(weights: Any) -> Any:
+        learner.change_policy(policy)
+        return np.argsort(-weights, kind="stable")[:1]
+
+    with pytest.raises(Unsupported):
+        learner.ask(feasible=sets.Oracle(solver, n_items=4, max_size=1))
+    assert (learner.policy, learner.round, learner.outstanding) == (policy, 0, [])

@@ -76,7 +76,8 @@ def test_totals_handed_on(sense: Any, data: st.DataObject) -> None:
     items, weights = np.array([item for item, _ in told]), np.array([weight for _, weight in told])
     expected = (np.bincount(items, each, 6) for each in (np.ones(len(told)), weights, weights**2))
     for found, sums in zip(totals.values(), expected, strict=True):
-        np.testing.assert_allclose(found, sums, rtol=1e-9, atol=1e-9)
+        assert list(found) == LABELS
+        np.testing.assert_allclose(list(found.values()), sums, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(two._agent.stats, alone._agent.stats, rtol=1e-9, atol=1e-9)
     with pytest.raises(errors.Unsupported, match=r"totals\(\) is about weights of items"):
         Learner(TOP, seed=0, feedback="bandit").totals()
@@ -217,3 +218,36 @@ def test_totals_beyond_all_measure_are_saved(tmp_path: Path) -> None:
         learner.observe(counts=[2**52, 0, 0, 0, 0, 0], sums=[2**51, 0, 0, 0, 0, 0])
     learner.save(tmp_path / "learner.json")
     assert Learner.load(tmp_path / "learner.json", TOP).counts[0] == 2**54
+
+
+@pytest.mark.parametrize("labels", [LABELS, None])
+def test_totals_go_by_name(labels: Any) -> None:
+    """Another learner may have its items in another order; without labels numbers are all there is."""
+    old = Learner(TOP, seed=0, labels=labels)
+    old.observe(range(6), [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    new = Learner(TOP, seed=0, labels=labels and labels[::-1])
+    new.observe(**old.totals())
+    np.testing.assert_allclose(new.estimates if labels is None else new.estimates[::-1], old.estimates)
+
+
+@pytest.mark.parametrize(("start", "most"), [(0.0, 1.001), (1e3, 1.01), (1e6, 20.0), (1e8, 1e9), (1e12, 1e9)])
+@pytest.mark.parametrize("sense", ["max", "min"])
+def test_what_rounding_hides_counts_as_variation(start: float, most: float, sense: Any) -> None:
+    """Totals of bounds far from 0 never tell of less variation than there was, and of no more where they can tell."""
+    weights = start + 0.5 + 0.01 * np.random.default_rng(0).standard_normal(1_000)
+    one, other = (Learner(TOP, seed=0, sense=sense, bounds=(start, start + 1.0)) for _ in range(2))
+    one.observe([0] * 1_000, weights)
+    other.observe(**one.totals())
+    varied = [learner._agent.stats[2, 0] for learner in (one, other)]
+    assert varied[0] * 0.999 <= varied[1] <= min(varied[0] * most, 250.0 + 1e-6)
+
+
+def test_squares_far_from_0_are_checked() -> None:
+    learner = Learner(TOP, seed=0, bounds=(np.array([1e3] * 5 + [5.0]), np.array([1e3 + 1.0] * 5 + [5.0])))
+    weights = np.full(1_000, 1e3 + 0.5)
+    for wrong in (1.0 + 1e-6, 1.0 - 1e-6):
+        with pytest.raises(errors.BadWeights, match="squares must be"):
+            learner.observe(counts={0: 1_000}, sums={0: weights.sum()}, squares={0: (weights**2).sum() * wrong})
+    with pytest.raises(errors.BadWeights, match="squares must be"):
+        learner.observe(counts={5: 2}, sums={5: 10.0}, squares={5: 49.0})
+    learner.observe(counts={0: 1_000, 5: 2}, sums={0: weights.sum(), 5: 10.0}, squares={0: (weights**2).sum(), 5: 50.0})

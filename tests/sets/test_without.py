@@ -241,3 +241,26 @@ def test_a_solver_is_called_once() -> None:
 def test_unknown_items() -> None:
     with pytest.raises(UnknownItem):
         sb.sets.Paths([(0, 1)], 0, 1).argmax_without([-1.0], [1])
+
+
+class Forgetful(FeasibleSet):
+    """Whose restriction is none."""
+
+    n_items, max_size = 6, 2
+
+    def argmax(self, weights: Any) -> Items:
+        return np.sort(np.argsort(-np.asarray(weights), kind="stable")[:2])
+
+    def contains(self, items: Iterable[int]) -> bool:
+        return len(list(items)) == 2
+
+    def restrict(self, include: Iterable[int] = (), exclude: Iterable[int] = ()) -> "Forgetful":
+        return Forgetful()
+
+
+def test_a_users_restriction_that_is_none_is_noticed() -> None:
+    learner = sb.Learner(Forgetful(), seed=0)
+    learner.observe(range(6), [0.1, 0.1, 0.1, 0.1, 0.9, 0.9])
+    with pytest.raises(InfeasibleSolution, match=r"restrict\(\) returned answered .*, with items that were excluded"):
+        learner.ask(available=[0, 1, 2])
+    assert learner.round == 0

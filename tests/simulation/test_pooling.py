@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semibandits import Learner, Problem, errors, policies, simulate
+from semibandits import Learner, Problem, environments, errors, policies, sets, simulate
 from semibandits.simulation.engines.compilable import NotCompilable
 from semibandits.simulation.engines.lanes_engine import LanesEngine
 from semibandits.simulation.schedule import engine_of, play_with
@@ -45,6 +45,14 @@ def alike(policy: IndexPolicy, problem: Problem = SMALL, **options: Any) -> Any:
 )
 def test_policies_of_ones_own_agree_everywhere(policy: str, name: str) -> None:
     agree_everywhere(task(PROBLEMS[name], USERS[policy], horizon=200), runs=5)
+
+
+@pytest.mark.parametrize("policy", USERS)
+def test_items_whose_weight_is_known_are_left_out_everywhere(policy: str) -> None:
+    low = np.linspace(0.1, 0.6, 8)
+    span = 0.3 * (np.arange(8) % 3 > 0)
+    world = environments.Uniform(low, low + span, bounds=(low, low + span))
+    agree_everywhere(task(Problem(sets.TopK(8, 3), world), USERS[policy], horizon=200), runs=5)
 
 
 @pytest.mark.parametrize("policy", USERS.values(), ids=repr)

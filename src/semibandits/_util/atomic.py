@@ -14,6 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 from semibandits._util.forks import ForkLock
 
 T = TypeVar("T")
+MOST = 1000
+"""Attempts to make a change."""
 Step: TypeAlias = tuple[Any, ...]
 """A function written in C and its arguments; it cannot fail."""
 
@@ -40,13 +42,14 @@ class Changes:
 
         Without `read`, `work` is given it as it is.
 
-        These are worked out again if a signal handler, or a solver of the user's own, has made a change meanwhile.
+        These are worked out again if a signal handler, or code of the user's own, has made a change meanwhile; not for
+        ever, as that code may do so every time.
         """
         _ = [*iter(self._acquire, True)]  # calls it once, and nobody looks for signals before `try`
         try:
             known = given if read is None else read(*given)
             made = self._made
-            while True:
+            for _ in range(MOST):
                 before = made[0]
                 result, steps = work(*known)
                 steps += ((setitem, made, 0, before + 1), (self._release,))
@@ -54,6 +57,9 @@ class Changes:
                 if made[0] == before:
                     _ = [*whole]
                     return result
+            raise RuntimeError(
+                f"{MOST} times something was changed by what was called to make a change, a policy's formula perhaps"
+            )
         except BaseException:
             self._release()
             raise

@@ -109,7 +109,10 @@ class _Worker:
     def end(self) -> None:
         self.ending = True
         self.jobs.put(lambda: None)
-        self.stopped.wait(LAST)
+        try:
+            self.stopped.wait(LAST)
+        except KeyboardInterrupt:  # somebody wants the end at once
+            self.halted |= not self.stopped.is_set()
         if self.halted:  # with locks of the compiler in its hands
             internals.over = "the interpreter is ending"
 

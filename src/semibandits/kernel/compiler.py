@@ -8,6 +8,7 @@ every policy, set and environment. The number of lanes, `LANES`, is such a place
 """
 
 import functools
+import itertools
 import math
 import os
 import weakref
@@ -115,6 +116,8 @@ _ALIVE: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _KEPT: RecentCache[str, Any] = RecentCache(MOST_KEPT)
 _PARTS: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 """Functions that are called by others alone, by token: kernels share them."""
+_UNSEEN = itertools.count()
+"""Marks what is not made of anything that was there before, as far as can be seen."""
 _MADE: set[str] = set()
 """The tokens of what may have come from the disk before."""
 
@@ -162,8 +165,12 @@ class _Compiler:
             return self._made_of[which]
         self._made_of[which] = ["calls itself"]
         self.ours &= is_ours(function)
-        self.known &= is_ours(function) or wholly_seen(function)
         made_of: list[object] = [self._lanes, _kernel(), checked, function in self._strict, _has_lane_loops(function)]
+        if not (is_ours(function) or wholly_seen(function)):
+            if any(chain[0] == "getattr" for chain in read(function.__code__).chains):
+                raise TypeError("getattr() may find what changes, and cannot be compiled")  # numba remembers the answer
+            self.known = False
+            made_of.append(next(_UNSEEN))
         made_of += [function.__code__, function.__defaults__, function.__kwdefaults__]
         for name, value in (*self._globals(function).items(), *enumerate(self._cells(function))):
             is_function = isinstance(value, FunctionType) and not is_primitive(value)

@@ -275,6 +275,11 @@ def keep_on_disk(dispatcher: Any, token: str, ours: bool) -> None:
         dispatcher._cache = _keyed_cache()(place, token, ours)
 
 
+def _checksum(name: str, code: bytes) -> bytes:
+    """Of machine code under its name: a copy under another one is worth nothing."""
+    return hashlib.sha256(name.encode() + code).digest()
+
+
 @functools.cache
 def _keyed_cache() -> Any:
     import pickle
@@ -310,9 +315,10 @@ def _keyed_cache() -> Any:
             try:
                 if not (self._ours or can_be_kept(signature)):
                     return None
-                data = cache_folder.read(self._place, self._name(signature, context.codegen()))
+                name = self._name(signature, context.codegen())
+                data = cache_folder.read(self._place, name)
                 checksum, code = data[:32], data[32:]
-                if hashlib.sha256(code).digest() != checksum:
+                if _checksum(name, code) != checksum:
                     return None
                 return CompileResult._rebuild(context, *pickle.loads(code))
             except Exception:  # whatever is wrong with the file, compiling puts it right
@@ -324,7 +330,7 @@ def _keyed_cache() -> Any:
                     return
                 code = dumps(result._reduce())
                 name = self._name(signature, result.codegen)
-                cache_folder.write(self._place, name, hashlib.sha256(code).digest() + code)
+                cache_folder.write(self._place, name, _checksum(name, code) + code)
             except Exception:  # a full disk, a read-only one, something that cannot be pickled: no cache then
                 return
 

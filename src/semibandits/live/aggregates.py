@@ -11,6 +11,10 @@ from semibandits.live.reading import Reader
 from semibandits.live.tally import Totals
 from semibandits.types import Weights
 
+ADDED_UP, LAST_DIGIT = 1e-10, 1e-15
+"""What rounding may change sums of squares by in double precision, at most and as a rule."""
+VISIBLE = 1e-6
+"""Of the square of the width of the bounds: so much of each square is not to be lost by rounding."""
 MOST = 2.0**53
 """Larger whole numbers are not all there in floating point."""
 
@@ -44,7 +48,7 @@ class Aggregates:
         x = np.clip(self._x_of_sums(n, s), 0.0, n)
         if q is None:
             return Totals(n, x, x.copy())
-        return Totals(n, x, self._squares(n, s, x, q, slack * np.maximum(np.abs(lo), np.abs(hi))))
+        return Totals(n, x, self._squares(n, s, x, q))
 
     def written(self, totals: Totals) -> dict[str, Weights]:
         """As `read` reads them, of weights."""
@@ -61,16 +65,18 @@ class Aggregates:
         distance = n * self._scale.hi - s if self._scale.costs else s - n * self._scale.lo
         return np.where(width > 0.0, distance / np.where(width > 0.0, width, 1.0), 0.0)
 
-    def _squares(self, n: Weights, s: Weights, x: Weights, q: Weights, slack: Weights) -> Weights:
-        end = self._scale.hi if self._scale.costs else self._scale.lo
-        width = self._width()
-        per = np.where(width > 0.0, 1.0 / np.where(width > 0.0, width, 1.0) ** 2, 0.0)
-        found = (q - 2.0 * end * s + n * end * end) * per
+    def _squares(self, n: Weights, s: Weights, x: Weights, q: Weights) -> Weights:
+        """Of x. Where bounds lie so far from 0 that rounding hides how much weights varied, it counts as variation."""
+        lo, hi = self._scale.bounds
+        end, width = hi if self._scale.costs else lo, self._width()
+        per = 1.0 / np.where(width > 0.0, width, 1.0) ** 2
+        found = np.where(width > 0.0, q - 2.0 * end * s + n * end * end, q - n * lo * lo) * per
         least = x * x / np.maximum(n, 1.0)
-        room = 4.0 * slack * per + 1e-9 * n
+        largest = n * np.maximum(np.abs(lo), np.abs(hi)) ** 2 * per
+        room, hidden = 4.0 * ADDED_UP * largest + 1e-9 * n, LAST_DIGIT * largest
         possible = (found >= least - room) & (found <= x + room)
         self._reader.demand(possible, "squares must be of weights that have these counts and sums within the bounds", q)
-        squares: Weights = np.clip(found, least, x)
+        squares: Weights = np.clip(np.where(hidden > VISIBLE * n, found + hidden, found), least, x)
         return squares
 
     def _width(self) -> Weights:

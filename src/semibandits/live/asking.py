@@ -37,13 +37,17 @@ class Asking:
 
         The time of the solver is added to `seconds[0]`.
         """
-        initial = not self._updates.agent.initialised
+        initial = False
         rounds: list[int] = []
-        if initial:
-            _ = [*iter(self._turn.acquire, True)]  # as in `Changes`: no signal is looked for before `try`
         try:
-            agent = self._updates.agent
             while True:
+                agent = self._updates.agent
+                if not (initial or agent.initialised):
+                    _ = [*iter(self._turn.acquire, True)]  # as in `Changes`: no signal is looked for until it is noted
+                    initial = True
+                    agent = self._updates.agent
+                if request is not None and request.feasible is not agent.feasible:
+                    agent.check_other(request.feasible)
                 chosen: list[Choice] = []
                 claimed = None if agent.initialised else np.zeros_like(self._updates.pending)
                 while len(chosen) < count:
@@ -55,10 +59,6 @@ class Asking:
                 made = self._changes.make(None, self._entering, (agent, request, rounds, chosen, claimed, release))
                 if made is not None:
                     return made
-                agent, request = self._changed(agent, request)
-                if not (initial or agent.initialised):
-                    _ = [*iter(self._turn.acquire, True)]
-                    initial = True
         except BaseException:
             try:
                 take(self._giving_back(rounds))
@@ -66,13 +66,6 @@ class Asking:
                 if initial:
                     self._turn.release()
             raise
-
-    def _changed(self, former: Agent, request: Request | None) -> tuple[Agent, Request | None]:
-        """The agent that has taken over meanwhile, and what is asked of it, if it can do that."""
-        agent = self._updates.agent
-        if request is not None and request.feasible is not agent.feasible:
-            agent.check_other(request.feasible)
-        return agent, None if request is former.whole else request
 
     def _choose(
         self,

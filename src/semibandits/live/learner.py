@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeAlias, overload
@@ -26,7 +26,7 @@ from semibandits.live.requests import check_request
 from semibandits.live.saving import Saving
 from semibandits.live.updates import Updates
 from semibandits.oracle import Span, probed
-from semibandits.problem import check_signs
+from semibandits.problem import check_signs, turned_names
 from semibandits.types import (
     Bounds,
     Decision,
@@ -102,7 +102,9 @@ class Learner(Saving, Shown):
         check_signs(feasible, self._bounds, self._sense)
         self._compiles = check_flag("compile", compile)
         self._probes = self._plainly(probed, feasible, Span.of(self._sense, self._bounds))
-        self._reader = Reader(feasible.n_items, self._bounds, names, check_choice("outside", outside, Outside))
+        others = turned_names(feasible) if names and tuple(names) == tuple(feasible.labels or ()) else ()
+        outside = check_choice("outside", outside, Outside)
+        self._reader = Reader(feasible.n_items, self._bounds, names, outside, others)
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
@@ -152,11 +154,11 @@ class Learner(Saving, Shown):
         made = self._watched_ask(request, count) if self.hooks else self._asking.ask(request, count)
         return made[0] if n is None else made
 
-    def _request(self, available: Any, feasible: Any) -> Request:
+    def _request(self, available: Any, feasible: Any) -> Request | None:
         exclude = None if available is None else self._reader.unavailable(available)
         if feasible is None or feasible is self._feasible:
-            return self._agent.whole if exclude is None else Request(self._feasible, exclude)
-        check_request(feasible, self._agent, self._bounds, self._sense, self._reader.labels)
+            return None if exclude is None else Request(self._feasible, exclude)
+        check_request(feasible, self._feasible, self._bounds, self._sense, self._reader.labels)
         return Request(feasible, exclude)
 
     def tell(self, id: str, weights: ArrayLike | Feedback) -> int:
@@ -352,15 +354,21 @@ class Learner(Saving, Shown):
     def best(self) -> Items:
         """The best solution by the estimates alone, without exploration; items never observed count as worst."""
         with self._lock:
-            if self._feedback == "bandit" and not self._agent.estimates_items:
-                raise Unsupported(
-                    f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
-                )
-            solving = self._agent.best()
+            solving = self._best()
         return solving()
 
-    def totals(self) -> dict[str, Weights]:
-        """What was told of each item, added up, as another learner takes it: `other.observe(**learner.totals())`."""
+    def _best(self) -> Callable[[], Items]:
+        if self._feedback == "bandit" and not self._agent.estimates_items:
+            raise Unsupported(
+                f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
+            )
+        return self._agent.best()
+
+    def totals(self) -> dict[str, Weights] | dict[str, dict[str, float]]:
+        """What was told of each item, added up, as another learner takes it: `other.observe(**learner.totals())`.
+
+        By label, where there are labels: the other learner may have its items in another order.
+        """
         with self._lock:
             return self._updates.written_totals()
 
@@ -377,15 +385,17 @@ class Learner(Saving, Shown):
         the bounds, how many weights were beyond them, and whether the item is in `best()`, if there is a best.
         """
         with self._lock:
-            ends = self._agent.intervals(0.95)
+            ends, best = self._agent.intervals(0.95), None
+            with contextlib.suppress(Unsupported):
+                best = self._best()
             columns: dict[str, Any] = {"item": np.arange(self._feasible.n_items)}
             if self._reader.labels is not None:
                 columns["label"] = list(self._reader.labels)
             columns |= {"count": self.counts, "estimate": self.estimates, "low": ends[:, 0], "high": ends[:, 1]}
             lo, hi = (np.zeros(self._feasible.n_items) + bound for bound in self._bounds)
             columns |= {"least": lo, "largest": hi, "clipped": self.clipped}
-        with contextlib.suppress(Unsupported):
-            columns["best"] = np.isin(columns["item"], self.best())
+        if best is not None:
+            columns["best"] = np.isin(columns["item"], best())
         return data_frame(columns)
 
     @property

@@ -18,14 +18,21 @@ Outside: TypeAlias = Literal["error", "clip"]
 
 
 class Reader:
-    """The vocabulary of one learner."""
+    """The vocabulary of one learner: labels, and `others` by which the items are known as well."""
 
-    def __init__(self, n_items: int, bounds: Bounds, labels: Sequence[str] | None, outside: Outside = "error") -> None:
+    def __init__(
+        self,
+        n_items: int,
+        bounds: Bounds,
+        labels: Sequence[str] | None,
+        outside: Outside = "error",
+        others: Sequence[str] = (),
+    ) -> None:
         self.n_items = n_items
         self.bounds = bounds
         self.outside: Outside = outside
         self.labels = None if labels is None else check_labels(labels, n_items)
-        self._item_of = {label: item for item, label in enumerate(self.labels or ())}
+        self._item_of = {label: item for names in (others, self.labels or ()) for item, label in enumerate(names)}
 
     def names(self, items: Iterable[int]) -> list[str]:
         """How the user calls these items."""
@@ -59,6 +66,10 @@ class Reader:
         if hasattr(available, "columns") or isinstance(available, np.ma.MaskedArray):
             what = "table" if hasattr(available, "columns") else "masked array"
             raise BadArgument(f"available must be a list of items or a mask, got a {what}: {available!r:.200}")
+        if isinstance(available, int | np.integer):
+            raise BadArgument(
+                f"available must be a list of items or a mask, got {available!r}; n= is how many decisions"
+            )
         if isinstance(available, np.ndarray) and available.dtype == object:
             available = available.tolist()
         if _is_plain(available) or not isinstance(available, Iterable):

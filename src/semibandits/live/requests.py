@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from semibandits._util.identity_cache import IdentityCache
-from semibandits.agent import Agent
 from semibandits.errors import BadArgument
 from semibandits.oracle import Span, probed
 from semibandits.problem import check_same_items, check_signs
@@ -16,13 +15,14 @@ PAIRS = 1
 _PROBED: IdentityCache[set[bytes]] = IdentityCache()
 
 
-def check_request(feasible: Any, agent: Agent, bounds: Bounds, sense: Sense, labels: tuple[str, ...] | None) -> None:
-    """Raises unless it is a set of the same items, by number and name, on which the policy can play."""
+def check_request(
+    feasible: Any, own: FeasibleSet, bounds: Bounds, sense: Sense, labels: tuple[str, ...] | None
+) -> None:
+    """Raises unless it is a set of the same items, by number and name."""
     if not isinstance(feasible, FeasibleSet):
         raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
-    check_same_items(feasible, agent.feasible, labels or ())
+    check_same_items(feasible, own, labels or ())
     check_signs(feasible, bounds, sense)
-    agent.check_other(feasible)
     if feasible.foreign:
         span, known = Span.of(sense, bounds), _PROBED.get(feasible, set())
         question = b"".join(np.asarray(side).tobytes() for side in span)

@@ -209,9 +209,12 @@ class Updates:
         steps = self.agent.learning_totals(self.round, *totals)
         return int(totals.counts.sum()), [*steps, *self.tally.adding_totals(totals)]
 
-    def written_totals(self) -> dict[str, Weights]:
+    def written_totals(self) -> dict[str, Weights] | dict[str, dict[str, float]]:
         self._need_items("totals()")
-        return Aggregates(self.reader, self.agent.units).written(self.tally.totals())
+        totals, labels = Aggregates(self.reader, self.agent.units).written(self.tally.totals()), self.reader.labels
+        if labels is None:
+            return totals
+        return {name: dict(zip(labels, of_each.tolist(), strict=True)) for name, of_each in totals.items()}
 
     def _need_items(self, what: str) -> None:
         if self.feedback == "bandit":

@@ -15,6 +15,7 @@ from semibandits._util.identity_cache import RecentCache
 from semibandits._util.moved import former_names
 from semibandits._util.showing import above
 from semibandits.errors import EmptyFeasibleSet, Unsupported
+from semibandits.kernel import is_ours
 from semibandits.kernel.warm import MOST_REMEMBERED, Warm, kind_of, taken
 from semibandits.types import Arrays, FeasibleSet, Items, Solver, Weights
 
@@ -136,7 +137,7 @@ class WarmOracle:
         self._solver = solver
         self._max_size = max_size
         key = solver.function, kind_of(solver.data)
-        warm = self._warm.get(key, None) or Warm(solver.function, {})
+        warm = self._warm.get(key, None) or Warm(solver.function, {}, compilable=is_ours(solver.function))
         self._warm[key] = warm
         self._run = warm.run
         self._free_lists: list[tuple[Any, ...]] = []
