@@ -49,8 +49,8 @@ class PolicyAgent(Agent):
                 f"{self.policy!r} learns about the solutions of {self.feasible!r:.200}, and cannot choose from another "
                 f"set, {feasible!r:.200}; from a part of its own it can"
             )
-        kernels = self._kernels
-        if self.feasible.signed and not feasible.signed and kernels is not None and kernels.kernels.solves:
+        turned = self.feasible.signed and not feasible.signed
+        if turned and self._kernels is not None and self._kernels.kernels.solves:
             raise Unsupported(
                 f"{self.policy!r} gives the items of {self.feasible!r:.200} scores of either sign, and "
                 f"{feasible!r:.200} needs weights <= 0: make the learner on such a set"

@@ -18,8 +18,8 @@ class Discounted(IndexPolicy):
         U_t(e) = ŵ(e) + sqrt(alpha · log(n) / T(e)),    T(e) = Σ gamma^(t-1-s),    n = (1 - gamma^(t-1)) / (1 - gamma)
 
     where the sum is over the rounds s < t in which e was observed, ŵ(e) is the mean with these weights, and n is the
-    discounted number of rounds. An item never seen scores higher than all others of its bounds. Late feedback
-    counts as much as if it had been in time.
+    discounted number of rounds. An item never seen scores higher than all others of its bounds. Late feedback counts
+    as much as if it had been in time.
 
     About 1 / (1 - gamma) rounds matter. For Υ changes in n rounds Garivier and Moulines take gamma = 1 - sqrt(Υ/n) / 4.
     A learner's `counts` are those of the item's last observation, rounded down.

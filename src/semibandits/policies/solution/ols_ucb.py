@@ -51,9 +51,9 @@ class OLSUCB(CompiledPolicy):
     as seen once, with the largest weight.
 
     `covariance` is Γ on the scale of x: of weights divided by the width of the bounds, that of the widest pair where
-    items have their own (from the least weight of any item to the largest). The authors' theorem wants
-    more of it than to be the covariance: log E exp(Σ u_i (x_i - E x_i)) <= u'Γu/2 for all u >= 0, and no entry
-    negative. For independent items 1/4 on the diagonal will do. Without it, Γ is estimated,
+    items have their own (from the least weight of any item to the largest). The authors' theorem wants more of it than
+    to be the covariance: log E exp(Σ u_i (x_i - E x_i)) <= u'Γu/2 for all u >= 0, and no entry negative. For
+    independent items 1/4 on the diagonal will do. Without it, Γ is estimated,
 
         Γ_ij = min(1/4, ĉ_ij + sqrt(width · log t / n_ij)),    1/4 where n_ij < 2
 
