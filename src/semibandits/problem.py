@@ -12,7 +12,6 @@ from semibandits._util.checks import check_choice, check_items, widest
 from semibandits._util.effort import CALL, spend
 from semibandits._util.forks import cached_property
 from semibandits._util.item_bounds import are_per_item, pair_of, spans_of
-from semibandits._util.ownership import ours
 from semibandits._util.showing import Shown
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.oracle import Span, probed, solve
@@ -308,21 +307,12 @@ class Problem(Shown):
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
 
 
-def turned_names(feasible: FeasibleSet) -> tuple[str, ...]:
-    """The names of a set's items, of edges without direction those from their other end."""
-    graph: Any = getattr(feasible, "graph", None)
-    names = tuple(feasible.labels or ())
-    if not names or not ours(graph) or graph.directed:
-        return names
-    return tuple(graph.labels(turned=True))
-
-
 def _check_names(feasible: FeasibleSet, of_world: tuple[str, ...]) -> None:
-    """Where both sides name their items, each has the same name on both; an edge without direction has two."""
+    """Where both sides name their items, each has the same name on both; an edge without direction may have two."""
     of_set = tuple(feasible.labels or ())
     if of_set == of_world or not (of_set and of_world):
         return
-    for item, names in enumerate(zip(of_world, of_set, turned_names(feasible), strict=True)):
+    for item, names in enumerate(zip(of_world, of_set, feasible.aliases or of_set, strict=True)):
         if names[0] not in names[1:]:
             order = "in another order: take data[list(feasible.labels)]"
             other = (
@@ -336,7 +326,7 @@ def _check_names(feasible: FeasibleSet, of_world: tuple[str, ...]) -> None:
 
 
 def check_same_items(feasible: FeasibleSet, own: FeasibleSet, labels: tuple[str, ...] = ()) -> None:
-    """Raises unless two sets have the same items: by number, and by name where both have names, or by edges, or pairs.
+    """Raises unless two sets have the same items: by number, by name where both have names, else as edges or pairs.
 
     `labels` are names that were given to the items of one without any: they may be others, but none of another item's.
     """
@@ -350,23 +340,22 @@ def check_same_items(feasible: FeasibleSet, own: FeasibleSet, labels: tuple[str,
     names, known = tuple(feasible.labels or ()), tuple(own.labels or labels)
     if names and known:
         if names not in (known, labels) and (own.labels or not set(names).isdisjoint(known)):
-            _demand_same(zip(known, zip(names, turned_names(feasible), strict=True), strict=True))
+            each = (names, feasible.aliases or names, known, own.aliases or known)
+            _demand_same((a, c, a in (c, d) or b in (c, d)) for a, b, c, d in zip(*each, strict=True))
         if own.labels:
             return
-    for what in ("edges", "pairs") if ours(feasible) and ours(own) else ():
-        items, others = getattr(feasible, what, None), getattr(own, what, None)
-        if items is not None and others is not None and items is not others:
-            here, there = (side.tolist() if isinstance(side, np.ndarray) else side for side in (items, others))
-            _demand_same(zip(map(tuple, there), ((tuple(one),) for one in here), strict=True))
+    here, there = feasible.identities, own.identities
+    if here and there and here != there:
+        _demand_same((one, other, one == other) for one, other in zip(here, there, strict=True))
 
 
-def _demand_same(items: Iterable[tuple[Any, tuple[Any, ...]]]) -> None:
-    """Raises unless what every item is here is among what it is in the other set."""
-    for item, (there, here) in enumerate(items):
-        if there not in here:
+def _demand_same(items: Iterable[tuple[Any, Any, bool]]) -> None:
+    """Raises unless each is the same: what an item is here, what there, and whether that is the same."""
+    for item, (here, there, same) in enumerate(items):
+        if not same:
             raise BadArgument(
-                f"feasible must have the same items in the same order: its item {item} is {here[0]!r:.100}, and that "
-                f"of the other set {there!r:.100}"
+                f"feasible must have the same items in the same order: its item {item} is {here!r:.100}, and that of "
+                f"the other set {there!r:.100}"
             )
 
 

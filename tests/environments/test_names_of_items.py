@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semibandits import environments, errors
+from semibandits import Problem, environments, errors, sets
 
 pd: Any = pytest.importorskip("pandas")
 
@@ -122,3 +122,11 @@ def test_groups_without_names_are_in_the_order_of_the_items() -> None:
     with pytest.raises(errors.BadArgument, match="index of its own"):
         environments.Bernoulli(HALF, groups=pd.Series([0, 0], index=[1, 0]))
     np.testing.assert_array_equal(environments.Bernoulli(HALF, groups=[0, 0]).means, HALF)
+
+
+def test_a_column_is_not_taken_for_another_edge() -> None:
+    """b-a is an edge of its own here, so it is not a-b from its other end."""
+    links = sets.GraphicMatroid([("a", "b"), ("b", "a"), ("b", "c")])
+    data = table([[0.1, 0.9, 0.5]], ["b-a", "a-b", "b-c"])
+    with pytest.raises(errors.BadArgument, match="item 0 of the set is 'a-b', and of the environment 'b-a'"):
+        Problem(links, environments.Table(data))

@@ -326,3 +326,6 @@ def test_what_is_not_wholly_seen_is_compiled_as_it_is_now() -> None:
         assert compiled(under_another_name)(2.0) == under_another_name(2.0) == 2.0 * bonus
     with pytest.raises(TypeError, match=r"getattr\(\) may find what changes"):
         compiled(asked_for)
+    ask = getattr
+    with pytest.raises(TypeError, match="is getattr, which may find what changes"):
+        compiled(lambda x: x * ask(config, "BONUS"))

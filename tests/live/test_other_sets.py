@@ -7,7 +7,7 @@ import pytest
 
 import semibandits as sb
 from semibandits import policies, rng, sets
-from semibandits.errors import BadArgument, MinimisingOracle, SemiBanditError, Unsupported
+from semibandits.errors import BadArgument, MinimisingOracle, SemiBanditError, UnknownItem, Unsupported
 
 OWN = sets.TopK(6, 3)
 LISTED = sets.Enumerated([[0, 1, 2], [1, 2, 3], [3, 4, 5], [0, 4, 5]], 6)
@@ -199,6 +199,10 @@ def test_another_source_and_target_without_some_edges() -> None:
 
 def test_items_without_names_are_known_by_their_pairs_and_edges() -> None:
     """The same number of items is not enough where the sets say what the items are."""
+
+    class Own(sets.Assignment):
+        pass
+
     one, other = sets.Assignment(3, 3, forbidden=[(0, 0)]), sets.Assignment(3, 3, forbidden=[(2, 2)])
     grid = sets.GridPaths(1)
     turned = sets.DagPaths(list(reversed(grid.edges)), (0, 0), (1, 1))
@@ -208,34 +212,99 @@ def test_items_without_names_are_known_by_their_pairs_and_edges() -> None:
         (sets.BMatching(2, 3, [1, 2], [1, 1, 1]), sets.Assignment(3, 2)),
         (grid, turned),
         (turned, grid),
+        (Own(2, 2), sets.Assignment(1, 4)),
+        (sets.Assignment(2, 2), Own(1, 4)),
+        (sets.Product([sets.Assignment(2, 2), OWN]), sets.Product([sets.Assignment(1, 4), OWN])),
+        (sets.Assignment(2, 2), sets.Intersection(sets.Assignment(1, 4), np.ones((1, 4)), [0.0], [4.0])),
     ]:
         learner = sb.Learner(own, seed=1)
         with pytest.raises(BadArgument, match=r"its item \d is \(.*\), and that of the other set \("):
             learner.ask(feasible=wrong)
         with pytest.raises(BadArgument, match=r"its item \d is"):
             sb.environments.Requests(sb.environments.Bernoulli([0.5] * own.n_items), [own, wrong])
+        named = sets.MILP(np.ones((1, own.n_items)), [1.0], [1.0], labels=[f"i{i}" for i in range(own.n_items)])
+        if not (own.labels or wrong.labels):
+            with pytest.raises(BadArgument, match=r"its item \d is"):
+                sb.environments.Requests(sb.environments.Bernoulli([0.5] * own.n_items), [named, own, wrong])
         assert learner.round == 0
     assert sb.Learner(one, seed=1).ask(feasible=sets.Assignment(3, 3, forbidden=[(0, 0)])).round == 1
     assert sb.Learner(grid, seed=1).ask(feasible=sets.DagPaths(grid.edges, (0, 0), (1, 1))).round == 1
 
 
 def test_edges_without_direction_are_known_from_either_end() -> None:
-    links = [("a", "b"), ("b", "c"), ("a", "c"), ("b", "c")]
+    links = [("a", "b"), ("b", "c"), ("a", "c"), ("b", "c", "bridge")]
     learner = sb.Learner(sets.Paths(links, "a", "c", directed=False), policies.CombUCB1(), sense="min", seed=1)
-    learner.observe({"b-a": 0.1, "c-a": 0.9, "c-b": 0.5, "b-c #2": 0.2})
+    learner.observe({"b-a": 0.1, "c-a": 0.9, "c-b": 0.5, "b-c bridge": 0.2})
     assert learner.estimates.tolist() == pytest.approx([0.1, 0.5, 0.9, 0.2])
-    other = sets.Paths([(head, tail) for tail, head in links], "a", "c", directed=False)
-    decision = learner.ask(feasible=other, available=["b-a", "b-c #2"])
+    other = sets.Paths([(head, tail, *name) for tail, head, *name in links], "a", "c", directed=False)
+    decision = learner.ask(feasible=other, available=["b-a", "b-c bridge"])
     assert decision.items.tolist() == [0, 3]
-    assert learner.tell(decision.id, {"b-a": 0.1, "c-b #2": 0.2}) == 2
+    assert learner.tell(decision.id, {"b-a": 0.1, "c-b bridge": 0.2}) == 2
     with pytest.raises(BadArgument, match="its item 0 is 'a->b'"):
         learner.ask(feasible=sets.Paths(links, "a", "c"))
 
 
-def test_both_ends_that_are_items_of_their_own_are_two() -> None:
-    learner = sb.Learner(sets.GraphicMatroid([("a", "b"), ("b", "a"), ("b", "c")]), seed=1)
-    learner.observe({"a-b": 0.25, "b-a": 0.75})
-    assert learner.estimates[:2].tolist() == [0.25, 0.75]
+FLIPPED = [[("a", "b"), ("b", "c")], [("b", "a"), ("b", "c")]]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda graph: graph,
+        lambda graph: sets.Product([graph, sets.GraphicMatroid([("x", "y"), ("y", "x")])]),
+        lambda graph: sets.Intersection(graph, np.ones((1, 2)), [0.0], [2.0]),
+    ],
+    ids=["graph", "product", "intersection"],
+)
+def test_sets_of_sets_know_both_ends(wrap: Any) -> None:
+    one, other = (wrap(sets.GraphicMatroid(edges)) for edges in FLIPPED)
+    prefix = "0:" if one.labels[0].startswith("0:") else ""
+    learner = sb.Learner(one, policies.CTS(), seed=1)
+    learner.observe({f"{prefix}b-a": 0.25})
+    assert learner.estimates[0] == 0.25
+    for own, asked in [(one, other), (other, one), (one, sets.Enumerated([list(range(one.n_items))], one.n_items))]:
+        assert sb.Learner(own, policies.CTS(), seed=1).ask(feasible=asked).round == 1
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [("a", "b"), ("b", "a"), ("b", "c")],
+        [("a", "b"), ("a", "b"), ("b", "a"), ("b", "c")],
+        [("a", "b-c"), ("b-c", "a"), ("c", "a-b")],
+        [("a", "a"), ("a", "b")],
+    ],
+)
+def test_an_end_that_may_be_another_items_is_no_name(links: Any) -> None:
+    """Every label is one item's, and no other name is that of two, in whatever order the edges come."""
+    graph = sets.GraphicMatroid(links)
+    names = [{label, alias} for label, alias in zip(graph.labels, graph.aliases, strict=True)]
+    assert sum(map(len, names)) == len(set().union(*names))
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        order = generator.permutation(len(links))
+        turned = generator.random(len(links)) < 0.5
+        other = sets.GraphicMatroid(
+            [links[i][::-1] if turn else links[i] for i, turn in zip(order, turned, strict=True)]
+        )
+        learner = sb.Learner(graph, policies.CombUCB1(init="optimistic"), seed=1)
+        try:
+            learner.ask(feasible=other)
+        except BadArgument:
+            continue
+        for item, (label, alias) in enumerate(zip(other.labels, other.aliases, strict=True)):
+            found = [learner._reader._item_of[name] for name in (label, alias) if name in learner._reader._item_of]
+            assert found
+            assert set(found) == {item}
+
+
+def test_labels_of_ones_own_have_no_other_end() -> None:
+    class Named(sets.GraphicMatroid):
+        labels = ("x", "y")
+
+    learner = sb.Learner(Named(FLIPPED[0]), seed=1)
+    with pytest.raises(UnknownItem, match="'b-a'"):
+        learner.observe({"b-a": 1.0})
 
 
 def test_a_set_with_the_names_that_were_given() -> None:

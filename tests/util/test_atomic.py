@@ -32,7 +32,7 @@ def test_a_formula_that_calls_the_learner_is_told_so() -> None:
             return (0.0,)
 
     learner = Learner(sets.TopK(3, 1), Nosy(init="optimistic"), seed=0)
-    with pytest.raises(RuntimeError, match="to make a change"):
+    with pytest.raises(RuntimeError, match="a policy's formula may do that"):
         learner.ask()
     assert learner.round == 0
     assert learner.outstanding == []

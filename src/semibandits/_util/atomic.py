@@ -58,7 +58,8 @@ class Changes:
                     _ = [*whole]
                     return result
             raise RuntimeError(
-                f"{MOST} times something was changed by what was called to make a change, a policy's formula perhaps"
+                f"{MOST} times something was changed while this was worked out: a policy's formula may do that, or a "
+                "signal handler"
             )
         except BaseException:
             self._release()

@@ -90,9 +90,10 @@ def _read_sets(given: Any, n_items: int) -> tuple[FeasibleSet, ...]:
     for number, one in enumerate(sets):
         if one.n_items != n_items:
             raise BadArgument(f"set {number} must have the {n_items} items of the environment, got {one!r:.200}")
-    first = next((one for one in sets if one.labels), sets[0])
-    for one in sets:
-        check_same_items(one, first)
+    for known in (lambda one: one.labels, lambda one: one.identities):
+        first = next(filter(known, sets), sets[0])
+        for one in sets:
+            check_same_items(one, first)
     return sets
 
 

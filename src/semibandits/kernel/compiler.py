@@ -184,6 +184,8 @@ class _Compiler:
 
     def _described(self, name: str, value: Any) -> object:
         """Machine code takes values as they are now: they count."""
+        if value is getattr:
+            raise TypeError(f"{name} is getattr, which may find what changes, and cannot be compiled")
         if is_primitive(value) or isinstance(value, ModuleType) or _is_known_class(value):
             return "known", value.__name__, getattr(value, "_fields", ())
         if is_data(value):

@@ -11,8 +11,7 @@ from semibandits.live.reading import Reader
 from semibandits.live.tally import Totals
 from semibandits.types import Weights
 
-ADDED_UP, LAST_DIGIT = 1e-10, 1e-15
-"""What rounding may change sums of squares by in double precision, at most and as a rule."""
+LAST_BIT = 2.0**-53
 VISIBLE = 1e-6
 """Of the square of the width of the bounds: so much of each square is not to be lost by rounding."""
 MOST = 2.0**53
@@ -72,8 +71,9 @@ class Aggregates:
         per = 1.0 / np.where(width > 0.0, width, 1.0) ** 2
         found = np.where(width > 0.0, q - 2.0 * end * s + n * end * end, q - n * lo * lo) * per
         least = x * x / np.maximum(n, 1.0)
-        largest = n * np.maximum(np.abs(lo), np.abs(hi)) ** 2 * per
-        room, hidden = 4.0 * ADDED_UP * largest + 1e-9 * n, LAST_DIGIT * largest
+        # One after the other, which is the worst way to add up: each time a last bit of the sum may be lost.
+        hidden = np.minimum(LAST_BIT * (n + 10.0), SINGLE) * n * np.maximum(np.abs(lo), np.abs(hi)) ** 2 * per
+        room = 4.0 * hidden + 1e-9 * n
         possible = (found >= least - room) & (found <= x + room)
         self._reader.demand(possible, "squares must be of weights that have these counts and sums within the bounds", q)
         squares: Weights = np.clip(np.where(hidden > VISIBLE * n, found + hidden, found), least, x)

@@ -26,7 +26,7 @@ from semibandits.live.requests import check_request
 from semibandits.live.saving import Saving
 from semibandits.live.updates import Updates
 from semibandits.oracle import Span, probed
-from semibandits.problem import check_signs, turned_names
+from semibandits.problem import check_signs
 from semibandits.types import (
     Bounds,
     Decision,
@@ -102,7 +102,7 @@ class Learner(Saving, Shown):
         check_signs(feasible, self._bounds, self._sense)
         self._compiles = check_flag("compile", compile)
         self._probes = self._plainly(probed, feasible, Span.of(self._sense, self._bounds))
-        others = turned_names(feasible) if names and tuple(names) == tuple(feasible.labels or ()) else ()
+        others = feasible.aliases if names and tuple(names) == tuple(feasible.labels or ()) else ()
         outside = check_choice("outside", outside, Outside)
         self._reader = Reader(feasible.n_items, self._bounds, names, outside, others)
         self._seed = rng.check_seed(seed)

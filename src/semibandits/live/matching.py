@@ -16,7 +16,7 @@ from semibandits.errors import BadArgument, Unsupported
 from semibandits.live.reading import check_labels
 from semibandits.live.snapshot import SavedDecision, SavedLearner, SavedRound, restored_array, saved_array
 from semibandits.oracle import Probe, Span, fingerprint
-from semibandits.problem import turned_names
+from semibandits.sets.graphs.reading import Graph
 from semibandits.types import FeasibleSet
 
 INSIST = "if every item has the number that it had then, pass same_items=True"
@@ -84,7 +84,10 @@ def match(saved: SavedLearner, feasible: FeasibleSet, labels: Any, same_items: b
 
 def _as_saved(feasible: FeasibleSet, names: list[str], known: dict[str, int]) -> list[str]:
     """Edges without direction may have been saved from their other end."""
-    turned = turned_names(feasible)
+    graph = getattr(feasible, "graph", None)
+    if not isinstance(graph, Graph) or graph.directed:
+        return names
+    turned = graph.labels(turned=True)
     return [other if one not in known and other in known else one for one, other in zip(names, turned, strict=True)]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from semibandits._util.forks import cached_property
 from semibandits.sets.base import FREE, Solved
-from semibandits.sets.graphs.reading import read_graph
+from semibandits.sets.graphs.reading import Edge, read_graph
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.oracles import greedy, spanning_tree
 from semibandits.sets.programs.program import Program
@@ -135,6 +135,15 @@ class GraphicMatroid(MatroidSet, Solved):
     @cached_property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.graph.labels()
+
+    @cached_property
+    def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The same from the other end."""
+        return self.graph.aliases(self.labels)
+
+    @property
+    def identities(self) -> list[Edge]:  # type: ignore[override]
+        return self.edges
 
     def __repr__(self) -> str:
         kind = "" if self.bases else ", bases=False"

@@ -1,6 +1,6 @@
 """The members of another set that satisfy further linear constraints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,14 @@ class Intersection(Searched):
     @cached_property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.feasible.labels
+
+    @cached_property
+    def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.feasible.aliases
+
+    @property
+    def identities(self) -> Sequence[Any]:  # type: ignore[override]
+        return self.feasible.identities
 
     def _prepare(self) -> None:
         self._best(np.zeros(self.n_items), self._state)

@@ -162,6 +162,10 @@ class Pairs(Solved):
             raise UnknownItem(f"the pair ({self.row_names[i]!r:.100}, {self.column_names[j]!r:.100}) is forbidden")
         return int(self._item_of[i, j])
 
+    @property
+    def identities(self) -> list[tuple[int, int]]:  # type: ignore[override]
+        return list(map(tuple, self.pairs.tolist()))
+
     @cached_property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         if not (self._rows.named or self._columns.named):

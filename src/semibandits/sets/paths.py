@@ -15,7 +15,7 @@ from semibandits._util.checks import as_items, check_restriction, check_weights,
 from semibandits._util.forks import cached_property
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet, Unsupported
 from semibandits.sets.base import NO_ITEMS, BuiltIn, WarmOracle, best_without, check_oracle_weights
-from semibandits.sets.graphs.reading import Node, plain, read_graph
+from semibandits.sets.graphs.reading import Edge, Node, plain, read_graph
 from semibandits.sets.oracles import paths, paths_lanes, paths_trade_offs
 from semibandits.sets.oracles.paths import Arc, Plan
 from semibandits.sets.programs.program import Program
@@ -55,6 +55,10 @@ class DagPaths(BuiltIn):
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         """Tail and head of each edge: a->b."""
         return self.graph.labels()
+
+    @property
+    def identities(self) -> list[Edge]:  # type: ignore[override]
+        return self.edges
 
     def between(self, source: Node, target: Node) -> "DagPaths":
         """The paths between two other nodes of the same graph: the same items, by number.

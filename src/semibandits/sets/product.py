@@ -94,6 +94,18 @@ class Product(BuiltIn):
             return ()
         return tuple(f"{b}:{label}" for b, block in enumerate(self.blocks) for label in block.labels)
 
+    @cached_property
+    def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
+        if not self.labels or not any(block.aliases for block in self.blocks):
+            return ()
+        return tuple(f"{b}:{name}" for b, block in enumerate(self.blocks) for name in block.aliases or block.labels)
+
+    @property
+    def identities(self) -> list[Any]:  # type: ignore[override]
+        """Of blocks that do not know it, the number."""
+        parts = [block.identities or range(block.n_items) for block in self.blocks]
+        return [(b, one) for b, part in enumerate(parts) for one in part]
+
     def split(self, items: Iterable[int]) -> list[Items]:
         """For every block those of these items that are its own, by its own numbers."""
         return self._split(check_items(items, self.n_items))

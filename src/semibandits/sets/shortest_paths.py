@@ -13,7 +13,7 @@ from semibandits.errors import EmptyFeasibleSet, InvalidSet, Unsupported
 from semibandits.sets.base import EXCLUDED, FIXED, NO_ITEMS, Solved, WarmOracle, check_oracle_weights
 from semibandits.sets.graphs.detours import Detours
 from semibandits.sets.graphs.network import Network, network
-from semibandits.sets.graphs.reading import Node, plain, read_graph
+from semibandits.sets.graphs.reading import Edge, Node, plain, read_graph
 from semibandits.sets.graphs.simple_paths import Search, through_each
 from semibandits.sets.oracles import dijkstra, hop_paths
 from semibandits.sets.programs.program import Program
@@ -119,8 +119,7 @@ class Paths(Solved):
         vars(other).pop("_network", None)
         other.source, other.target, other._source, other._target = plain(source), plain(target), *ends
         vars(other)["_ways"] = ways
-        if "labels" in vars(self):
-            vars(other)["labels"] = self.labels
+        vars(other).update({name: vars(self)[name] for name in ("labels", "aliases") if name in vars(self)})
         quick = self._fixed.size == 0 and self._limit is None
         useful = ways.useful(self._state != EXCLUDED, *ends) if quick else None
         if useful is None:
@@ -171,6 +170,15 @@ class Paths(Solved):
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         """The ends of each edge: a->b, or a-b."""
         return self.graph.labels()
+
+    @cached_property
+    def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The same from the other end."""
+        return self.graph.aliases(self.labels)
+
+    @property
+    def identities(self) -> list[Edge]:  # type: ignore[override]
+        return self.edges
 
     def argmax(self, weights: ArrayLike) -> Items:
         w = check_oracle_weights(self, weights)

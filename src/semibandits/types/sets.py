@@ -3,7 +3,7 @@
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,6 +135,10 @@ class FeasibleSet(ABC):
     """True: answers are feasible by construction, so nobody asks `contains`. Yours must say it: it is not inherited."""
     labels: tuple[str, ...] = ()
     """The items' names, where the set knows any: a learner uses them unless it is given others."""
+    aliases: tuple[str, ...] = ()
+    """Another name of each item, or the same: an edge without direction is known from its other end, too."""
+    identities: Sequence[Any] = ()
+    """What each item is, where the set knows that without names: an edge, a pair."""
 
     @property
     def foreign(self) -> bool:

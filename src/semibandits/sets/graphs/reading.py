@@ -1,6 +1,7 @@
 """Reading graphs: lists of edges, SciPy sparse matrices, networkx graphs."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,18 +45,33 @@ class Graph(NamedTuple):
 
     def labels(self, turned: bool = False) -> tuple[str, ...]:
         """a->b or, without direction, a-b, and `turned` b-a; parallel edges are numbered, unless they have names."""
-        arrow = "->" if self.directed else "-"
-        nodes = [_printable(node) for node in self.nodes]
         found: dict[str, None] = {}
-        ends = (self.heads, self.tails) if turned else (self.tails, self.heads)
-        for tail, head, name in zip(*ends, self.names, strict=True):
-            label = first = f"{nodes[tail]}{arrow}{nodes[head]}" + (f" {name}" if name else "")
-            number = 1
+        for first in self._named(turned):
+            label, number = first, 1
             while label in found:
                 number += 1
                 label = f"{first} #{number}"
             found[label] = None
         return tuple(found)
+
+    def aliases(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Beside these labels, the names from the other end: of edges without direction, where they are no other's."""
+        if self.directed or tuple(labels) != self.labels():
+            return ()
+        turned = self._named(turned=True)
+        count, own = Counter(turned), set(labels)
+        each = zip(turned, labels, strict=True)
+        return tuple([one if count[one] == 1 and one not in own else label for one, label in each])
+
+    def _named(self, turned: bool) -> list[str]:
+        """By their ends and their names; parallel edges may have the same."""
+        arrow = "->" if self.directed else "-"
+        nodes = [_printable(node) for node in self.nodes]
+        ends = (self.heads, self.tails) if turned else (self.tails, self.heads)
+        return [
+            f"{nodes[tail]}{arrow}{nodes[head]}" + (f" {name}" if name else "")
+            for tail, head, name in zip(*ends, self.names, strict=True)
+        ]
 
 
 def plain(node: Any) -> Any:
