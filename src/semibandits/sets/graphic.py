@@ -139,7 +139,7 @@ class GraphicMatroid(MatroidSet, Solved):
     @cached_property
     def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
         """The same from the other end."""
-        return self.graph.aliases(self.labels)
+        return self.graph.aliases(self.labels or ())
 
     @property
     def identities(self) -> list[Edge]:  # type: ignore[override]

@@ -162,7 +162,7 @@ class Pairs(Solved):
             raise UnknownItem(f"the pair ({self.row_names[i]!r:.100}, {self.column_names[j]!r:.100}) is forbidden")
         return int(self._item_of[i, j])
 
-    @property
+    @cached_property
     def identities(self) -> list[tuple[int, int]]:  # type: ignore[override]
         return list(map(tuple, self.pairs.tolist()))
 

@@ -100,7 +100,7 @@ class Product(BuiltIn):
             return ()
         return tuple(f"{b}:{name}" for b, block in enumerate(self.blocks) for name in block.aliases or block.labels)
 
-    @property
+    @cached_property
     def identities(self) -> list[Any]:  # type: ignore[override]
         """Of blocks that do not know it, the number."""
         parts = [block.identities or range(block.n_items) for block in self.blocks]
