@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeAlias, overload
@@ -102,9 +102,9 @@ class Learner(Saving, Shown):
         check_signs(feasible, self._bounds, self._sense)
         self._compiles = check_flag("compile", compile)
         self._probes = self._plainly(probed, feasible, Span.of(self._sense, self._bounds))
-        others = feasible.aliases if names and tuple(names) == tuple(feasible.labels or ()) else ()
+        aliases = feasible.aliases if names and tuple(names) == tuple(feasible.labels or ()) else ()
         outside = check_choice("outside", outside, Outside)
-        self._reader = Reader(feasible.n_items, self._bounds, names, outside, others)
+        self._reader = Reader(feasible.n_items, self._bounds, names, outside, aliases)
         self._seed = rng.check_seed(seed)
         self._uncovered: Uncovered = check_choice("uncovered", uncovered, Uncovered)
         self._feasible = feasible
@@ -354,15 +354,8 @@ class Learner(Saving, Shown):
     def best(self) -> Items:
         """The best solution by the estimates alone, without exploration; items never observed count as worst."""
         with self._lock:
-            solving = self._best()
+            solving = self._updates.best()
         return solving()
-
-    def _best(self) -> Callable[[], Items]:
-        if self._feedback == "bandit" and not self._agent.estimates_items:
-            raise Unsupported(
-                f"{self._agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
-            )
-        return self._agent.best()
 
     def totals(self) -> dict[str, Weights] | dict[str, dict[str, float]]:
         """What was told of each item, added up, as another learner takes it: `other.observe(**learner.totals())`.
@@ -387,16 +380,14 @@ class Learner(Saving, Shown):
         with self._lock:
             ends, best = self._agent.intervals(0.95), None
             with contextlib.suppress(Unsupported):
-                best = self._best()
+                best = self._updates.best()
             columns: dict[str, Any] = {"item": np.arange(self._feasible.n_items)}
             if self._reader.labels is not None:
                 columns["label"] = list(self._reader.labels)
             columns |= {"count": self.counts, "estimate": self.estimates, "low": ends[:, 0], "high": ends[:, 1]}
             lo, hi = (np.zeros(self._feasible.n_items) + bound for bound in self._bounds)
             columns |= {"least": lo, "largest": hi, "clipped": self.clipped}
-        if best is not None:
-            columns["best"] = np.isin(columns["item"], best())
-        return data_frame(columns)
+        return data_frame(columns if best is None else columns | {"best": np.isin(columns["item"], best())})
 
     @property
     def outstanding(self) -> list[Decision]:

@@ -18,7 +18,7 @@ Outside: TypeAlias = Literal["error", "clip"]
 
 
 class Reader:
-    """The vocabulary of one learner: labels, and `others` by which the items are known as well."""
+    """The vocabulary of one learner: labels, and `aliases` by which the items are known as well."""
 
     def __init__(
         self,
@@ -26,13 +26,13 @@ class Reader:
         bounds: Bounds,
         labels: Sequence[str] | None,
         outside: Outside = "error",
-        others: Sequence[str] = (),
+        aliases: Sequence[str] = (),
     ) -> None:
         self.n_items = n_items
         self.bounds = bounds
         self.outside: Outside = outside
         self.labels = None if labels is None else check_labels(labels, n_items)
-        self._item_of = {label: item for names in (others, self.labels or ()) for item, label in enumerate(names)}
+        self._item_of = {label: item for names in (aliases, self.labels or ()) for item, label in enumerate(names)}
 
     def names(self, items: Iterable[int]) -> list[str]:
         """How the user calls these items."""

@@ -216,6 +216,14 @@ class Updates:
             return totals
         return {name: dict(zip(labels, of_each.tolist(), strict=True)) for name, of_each in totals.items()}
 
+    def best(self) -> Callable[[], Items]:
+        """What finds the best solution by what is known now."""
+        if self.feedback == "bandit" and not self.agent.estimates_items:
+            raise Unsupported(
+                f"{self.agent.policy!r} learns no estimates of items: it draws decisions by what it has learned"
+            )
+        return self.agent.best()
+
     def _need_items(self, what: str) -> None:
         if self.feedback == "bandit":
             raise Unsupported(f"{what} is about weights of items, and this learner has feedback='bandit'")
