@@ -61,8 +61,9 @@ class Recorded:
             result = work(*given)
             if method == "_preparing":
                 _, request, rounds, number, *_ = given
-                taken = len(rounds) > number
-                round = rounds[number] if taken else self.learner._updates.next_round()
+                # A number that is taken now is in the first step. It is not asked for again: an ask that fails gives
+                # its own back at any time.
+                round = rounds[number] if len(rounds) > number else result[1][0][1]
                 self.events.append(("ask", round, request))
             elif method != "_entering":
                 self.events.append((method, *given, self.learner.round))
