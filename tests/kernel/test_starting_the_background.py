@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from semibandits.kernel import background
+from semibandits.kernel import background, internals
 
 
 def test_a_signal_that_comes_while_the_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,3 +39,16 @@ def test_a_signal_that_comes_while_the_thread_starts(monkeypatch: pytest.MonkeyP
     finally:
         signal.signal(signal.SIGALRM, before)
     assert len(started) == 1
+
+
+def test_an_end_that_is_interrupted_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while the interpreter waits for the compiler: nothing is printed, and nothing is compiled any more."""
+
+    def interrupted(seconds: float) -> bool:
+        raise KeyboardInterrupt
+
+    worker = background._Worker()
+    monkeypatch.setattr(worker.stopped, "wait", interrupted)
+    monkeypatch.setattr(internals, "over", "")
+    worker.end()
+    assert internals.over == "the interpreter is ending"

@@ -76,6 +76,7 @@ NAN, INF = float("nan"), float("inf")
             "available: .* has no solution without items",
         ),
         (lambda x, d: x.ask(available=[0, 77]), errors.UnknownItem, "77"),
+        (lambda x, d: x.ask(8), errors.BadArgument, "list of items or a mask, got 8; n= is how many decisions"),
         (lambda x, d: x.ask(available=np.array(3)), errors.UnknownItem, "list of items"),
         (lambda x, d: x.ask(available=[0, 0, 1, 1, 1, 1]), errors.UnknownItem, "twice .a mask is made of True"),
         (lambda x, d: x.ask(available=np.array([1, 0, 1, 1, 0, 1])), errors.UnknownItem, "True and False"),

@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from semibandits._util.forks import cached_property
 from semibandits.sets.base import FREE, Solved
-from semibandits.sets.graphs.reading import Edge, read_graph
+from semibandits.sets.edges import OfEdges
+from semibandits.sets.graphs.reading import read_graph
 from semibandits.sets.matroid import MatroidSet
 from semibandits.sets.oracles import greedy, spanning_tree
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, Weights
 
 
-class GraphicMatroid(MatroidSet, Solved):
+class GraphicMatroid(OfEdges, MatroidSet, Solved):
     """The spanning trees of an undirected graph; of one in several pieces, the forests that span every piece.
 
     The graph may be a list of edges, a SciPy sparse matrix (whose explicit zeros are edges too) or a networkx graph.
@@ -131,19 +131,6 @@ class GraphicMatroid(MatroidSet, Solved):
 
     def _parameters(self) -> dict[str, Any]:
         return {"graph": self.graph.listed(), "bases": self.bases}
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.graph.labels()
-
-    @cached_property
-    def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The same from the other end."""
-        return self.graph.aliases(self.labels or ())
-
-    @property
-    def identities(self) -> list[Edge]:  # type: ignore[override]
-        return self.edges
 
     def __repr__(self) -> str:
         kind = "" if self.bases else ", bases=False"

@@ -14,15 +14,16 @@ from numpy.typing import ArrayLike
 from semibandits._util.checks import as_items, check_restriction, check_weights, within
 from semibandits._util.forks import cached_property
 from semibandits.errors import CyclicGraph, EmptyFeasibleSet, InvalidSet, Unsupported
-from semibandits.sets.base import NO_ITEMS, BuiltIn, WarmOracle, best_without, check_oracle_weights
-from semibandits.sets.graphs.reading import Edge, Node, plain, read_graph
+from semibandits.sets.base import NO_ITEMS, WarmOracle, best_without, check_oracle_weights
+from semibandits.sets.edges import OfEdges
+from semibandits.sets.graphs.reading import Node, plain, read_graph
 from semibandits.sets.oracles import paths, paths_lanes, paths_trade_offs
 from semibandits.sets.oracles.paths import Arc, Plan
 from semibandits.sets.programs.program import Program
 from semibandits.types import Items, Solver, TradeOffs, Weights
 
 
-class DagPaths(BuiltIn):
+class DagPaths(OfEdges):
     """All paths from `source` to `target` in a directed graph without cycles; its i-th edge is item i.
 
     The graph may be a list of edges (tail, head), whose nodes are whatever can be a key of a dict; a SciPy sparse
@@ -50,15 +51,6 @@ class DagPaths(BuiltIn):
         self._keep(np.ones(self.n_items, dtype=bool))
         self._n_covered = len(self._useful)
         self.max_size = int(self._best(np.ones(self.n_items).tolist(), self._backward)[self._source])
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Tail and head of each edge: a->b."""
-        return self.graph.labels()
-
-    @property
-    def identities(self) -> list[Edge]:  # type: ignore[override]
-        return self.edges
 
     def between(self, source: Node, target: Node) -> "DagPaths":
         """The paths between two other nodes of the same graph: the same items, by number.

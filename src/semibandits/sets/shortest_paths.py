@@ -11,9 +11,10 @@ from semibandits._util.checks import as_items, check_count, check_items, check_w
 from semibandits._util.forks import cached_property
 from semibandits.errors import EmptyFeasibleSet, InvalidSet, Unsupported
 from semibandits.sets.base import EXCLUDED, FIXED, NO_ITEMS, Solved, WarmOracle, check_oracle_weights
+from semibandits.sets.edges import OfEdges
 from semibandits.sets.graphs.detours import Detours
 from semibandits.sets.graphs.network import Network, network
-from semibandits.sets.graphs.reading import Edge, Node, plain, read_graph
+from semibandits.sets.graphs.reading import Node, plain, read_graph
 from semibandits.sets.graphs.simple_paths import Search, through_each
 from semibandits.sets.oracles import dijkstra, hop_paths
 from semibandits.sets.programs.program import Program
@@ -24,7 +25,7 @@ SMALL = 200
 """Up to so many edges `uncovered` searches where it must, to be exact."""
 
 
-class Paths(Solved):
+class Paths(OfEdges, Solved):
     """All simple paths from `source` to `target` in a graph with or without direction; its i-th edge is item i.
 
     The graph may be a list of edges (tail, head), whose nodes are whatever can be a key of a dict; a SciPy sparse
@@ -165,20 +166,6 @@ class Paths(Solved):
         if len(items) == 1 and self._easy:
             return Detours(self._network, costs or [1.0] * self.n_items).path(items[0])
         return Search(self._network, items, costs, self._limit).path()
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The ends of each edge: a->b, or a-b."""
-        return self.graph.labels()
-
-    @cached_property
-    def aliases(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The same from the other end."""
-        return self.graph.aliases(self.labels or ())
-
-    @property
-    def identities(self) -> list[Edge]:  # type: ignore[override]
-        return self.edges
 
     def argmax(self, weights: ArrayLike) -> Items:
         w = check_oracle_weights(self, weights)
