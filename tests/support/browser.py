@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,6 +64,17 @@ class Browser:
     def pdf(self) -> bytes:
         """The page as it prints."""
         return base64.b64decode(self._do("Page.printToPDF")["data"])
+
+    def violations(self) -> list[str]:
+        """What axe-core has against the page as it is shown now: the rule, the first elements, what is wrong there."""
+        self.run(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+        found = self.driver.execute_async_script("axe.run().then(arguments[0], e => arguments[0]({error: String(e)}))")
+        assert "error" not in found, found["error"]
+        return [
+            f"{one['id']} ({len(one['nodes'])} times): {node['target']} {node['failureSummary']}"
+            for one in found["violations"]
+            for node in one["nodes"][:3]
+        ]
 
     def run(self, script: str) -> Any:
         return self.driver.execute_script(script)
