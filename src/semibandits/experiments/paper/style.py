@@ -1,5 +1,6 @@
 """The style of the pictures of a reproduction."""
 
+import textwrap
 from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,7 @@ def dress(ax: "Axes", x: str, y: str, title: str) -> None:
     """Names, a light grid, no box."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
-    ax.set_title(title, loc="left", fontsize="medium")
+    width: float = ax.figure.get_size_inches()[0] * ax.get_position().width
+    ax.set_title(textwrap.fill(title, int(12.0 * width)), loc="left", fontsize="medium")
     light_grid(ax)
     ax.set_axisbelow(True)

@@ -11,6 +11,7 @@ tells how far R(n)/log n has come.
 """
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -303,13 +304,12 @@ def draw(result: Tightness, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlim(*ends)
     ax.set_xlabel("(L-K) K/Δ")
     ax.set_ylabel("R(n) / log n")
-    ax.set_title(
-        f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors",
-        loc="left",
-        fontsize="medium",
-    )
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    title = f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors"
+    ax.set_title(textwrap.fill(title, max(20, int(12.0 * inches))), loc="left", fontsize="medium")
     light_grid(ax)
-    ax.legend(fontsize="small", frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    place = {"ncols": 2 if inches > 4.0 else 1, "loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
+    ax.legend(fontsize="small", frameon=False, **place)
     return ax
 
 
