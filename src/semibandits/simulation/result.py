@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits._util.checks import check_confidence
 from semibandits._util.showing import Shown, above
 from semibandits.errors import BadArgument
+from semibandits.simulation.short_names import short_names
 from semibandits.types import IndexPolicy, Policy, Scalar
 
 if TYPE_CHECKING:
@@ -248,12 +249,8 @@ class SimulationResult(Shown):
 
     @property
     def short_names(self) -> list[str]:
-        """The policies' names with no more parameters than tell them apart."""
-        alike: dict[str, list[str]] = {}
-        for name in self.policies:
-            alike.setdefault(name.partition("(")[0], []).append(name)
-        short = [_short(name, alike[name.partition("(")[0]]) for name in self.policies]
-        return short if len(set(short)) == len(short) else list(self.policies)
+        """The policies' names with no more parameters than tell them apart, as pictures have them."""
+        return short_names(self.policies)
 
     def to_frame(self) -> Any:
         """One row per policy, run and checkpoint (`policy`, `run`, `round`, `regret`): Polars, or else pandas."""
@@ -312,11 +309,15 @@ class SimulationResult(Shown):
 
     def _policy(self, which: Any) -> int:
         which = repr(which) if isinstance(which, IndexPolicy | Policy) else which
-        names: Sequence[Any] = self.policies if isinstance(which, str) else range(len(self.policies))
-        sane = isinstance(which, int | np.integer | str) and not isinstance(which, bool)
-        found = [at for at, name in enumerate(names) if sane and name == which]
-        if not found and isinstance(which, str):
-            found = [at for at, name in enumerate(self.policies) if name.partition("(")[0] == which]
+        numbers = range(len(self.policies))
+        if isinstance(which, str):
+            classes = [name.partition("(")[0] for name in self.policies]
+            found: list[int] = []
+            for names in (self.policies, self.short_names, classes):
+                found = found or [at for at, name in enumerate(names) if name == which]
+        else:
+            sane = isinstance(which, int | np.integer) and not isinstance(which, bool)
+            found = [int(which)] if sane and which in numbers else []
         if len(found) == 1:
             return found[0]
         there = ", ".join(f"{at}: {name}" for at, name in enumerate(self.policies))
@@ -336,22 +337,3 @@ def estimate(sample: NDArray[np.float64], confidence: float) -> Estimate:
     half = error * (stdtrit(runs - 1, 0.5 + confidence / 2.0) if runs > 1 else np.nan)
     numbers = mean, deviation, error, mean - half, mean + half
     return Estimate(*(map(float, numbers) if sample.ndim == 1 else numbers))
-
-
-def _short(name: str, alike: list[str]) -> str:
-    """Without what all names like it have in common.
-
-    >>> alike = ["CombUCB1(alpha=0.5, init='paper')", "CombUCB1(alpha=1.5, init='paper')"]
-    >>> _short(alike[0], alike)
-    'CombUCB1(alpha=0.5)'
-    """
-    short, _, rest = name.partition("(")
-    if len(alike) == 1:
-        return short
-    parts = [set(other.partition("(")[2].removesuffix(")").split(", ")) for other in alike]
-    if not all(
-        other.endswith(")") and all("=" in part for part in some) for other, some in zip(alike, parts, strict=True)
-    ):
-        return name
-    common = set.intersection(*parts)
-    return f"{short}({', '.join(part for part in rest.removesuffix(')').split(', ') if part not in common)})"
