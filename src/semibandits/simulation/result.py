@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits._util.checks import check_confidence
 from semibandits._util.showing import Shown, above
 from semibandits.errors import BadArgument
+from semibandits.simulation.scales import LogAxes
 from semibandits.simulation.short_names import short_names
 from semibandits.types import IndexPolicy, Policy, Scalar
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from semibandits.theory.applicable_bounds import Bound
 
-LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
+LegendPlace: TypeAlias = Literal["ends", "inside", "below"]
 ERROR = 0.05
 """The chance that any of the comparisons of one simulation is wrong by luck."""
 MOST_IN_PAIRS = 4
@@ -200,7 +201,7 @@ class SimulationResult(Shown):
         runs.
         """
         at = self._checkpoint(round)
-        first, second = self._policy(a), self._policy(b)
+        first, second = self.policy_number(a), self.policy_number(b)
         of_a, of_b = self.regret[first, :, at], self.regret[second, :, at]
         alone = estimate(of_a, confidence).error, estimate(of_b, confidence).error
         return Comparison(
@@ -284,20 +285,33 @@ class SimulationResult(Shown):
         confidence: float = 0.95,
         log: LogAxes | None = None,
         ax: "Axes | None" = None,
+        size: tuple[float, float] | None = None,
+        title: str | bool | None = None,
+        labels: Sequence[str] | Mapping[Any, str] | None = None,
+        legend: LegendPlace | bool | None = None,
     ) -> "Axes":
         """Draws each policy's mean regret over the rounds, its confidence interval shaded (Student's, over runs).
 
-        `bounds=theory.bounds(problem, result.rounds)` draws all that is known about the policies that played, and what
-        is unavoidable; some of these bounds, those; True what holds for CombUCB1 whatever the gaps, which needs no
-        problem. Bounds of one's own map names to curves: an array with a value for each of `rounds`, or a function of
-        them. `log` names the
-        logarithmic axes: by default x where the checkpoints span more than two decades, and y where a bound is more
-        than ten times the regret. The legend lists the curves as they end, from top to bottom.
+        `bounds=theory.bounds(problem, result.rounds)` draws what is known about the policies that played, and what
+        is unavoidable, where it says something; a list of some of these bounds draws those, whatever they say; True
+        what holds for CombUCB1 whatever the gaps, which needs no problem. Bounds of one's own map names to curves: an
+        array with a value for each of `rounds`, or a function of them.
 
-        Draws on `ax` where given, else on a figure of its own, `.figure` of what is returned: one of pyplot's where
-        pyplot is in use or in a notebook.
+        `log` names the logarithmic axes. By default both where the largest regret or bound is more than ten times the
+        least regret, else none; rounds stay linear where they span less than two decades and in worlds that drift, and
+        are logarithmic where there are but a few checkpoints over more decades.
+
+        `title` is the problem unless given; "" or False for none. `labels` are other names for the policies, one for
+        each, or some by a policy's name, short name, class or number. `legend` says where names stand: at the "ends" of
+        the curves, "inside" or "below"; True is a legend where there is room, False none. By default more than four
+        policies are named at their ends, fewer in a legend.
+
+        Draws on `ax` where given, else on a figure of its own of `size` (width, height) inches, `.figure` of what is
+        returned: one of pyplot's where pyplot is in use or in a notebook.
         """
-        axes: Axes = above("plotting.regret").draw(self, bounds, confidence, log, ax)
+        axes: Axes = above("plotting.regret").draw(
+            self, bounds, confidence=confidence, log=log, ax=ax, size=size, title=title, labels=labels, legend=legend
+        )
         return axes
 
     def _checkpoint(self, round: Any) -> int:
@@ -307,7 +321,8 @@ class SimulationResult(Shown):
             raise BadArgument(f"round {round!r:.100} is not a checkpoint; they are {self.rounds.tolist()!r:.200}")
         return int(np.flatnonzero(self.rounds == round)[0])
 
-    def _policy(self, which: Any) -> int:
+    def policy_number(self, which: Any) -> int:
+        """The place in `policies` of a policy given by name, short name, class, number, or itself."""
         which = repr(which) if isinstance(which, IndexPolicy | Policy) else which
         numbers = range(len(self.policies))
         if isinstance(which, str):
