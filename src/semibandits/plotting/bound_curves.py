@@ -75,15 +75,15 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
                 f"the bounds are at other rounds ({bound.rounds.size}) than the result's {result.rounds.size} "
                 "checkpoints: make them by theory.bounds(problem, result.rounds)"
             )
-    trivial = {}
+    most, trivial = {}, None
     approximate = result.kind == "ratio" and result.provenance.get("ratio", 1.0) < 1.0
     regret, played = "ratio" if approximate else "expected", _played(result)
-    asked = not isinstance(bounds, Bounds)
     if isinstance(bounds, Bounds):
         if bounds.problem != result.problem:
             raise BadArgument(f"the bounds are of {bounds.problem:.200}, the result of {result.problem:.200}")
         if regret == "expected":
-            trivial = {"no policy loses more": Curve(bounds.trivial, "trivial")}
+            most = {"no policy loses more": Curve(bounds.trivial, "trivial")}
+        trivial = bounds.trivial
         bounds = [
             bound
             for bound in bounds
@@ -96,12 +96,17 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
     return {
         **{
             f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": Curve(
-                bound.value, bound.kind, bound.asymptotic, None if asked else bound.vacuous
+                bound.value, bound.kind, bound.asymptotic, None if trivial is None else _vacuous(bound, trivial)
             )
             for bound in bounds
         },
-        **trivial,
+        **most,
     }
+
+
+def _vacuous(bound: Bound, trivial: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where it says nothing: also where a bound that holds in the limit is more than can be lost so far."""
+    return bound.vacuous | (bound.asymptotic & (bound.value > trivial))
 
 
 def _played(result: SimulationResult) -> set[str]:

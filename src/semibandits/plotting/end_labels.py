@@ -107,7 +107,8 @@ def readable(colour: Any) -> str:
     red, green, blue = np.asarray(to_rgb(colour)) ** 2.2
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     darker = min(1.0, DARKEST / light) if light > 0.0 else 1.0
-    return to_hex((np.array([red, green, blue]) * darker) ** (1.0 / 2.2))
+    red, green, blue = (float((part * darker) ** (1.0 / 2.2)) for part in (red, green, blue))
+    return to_hex((red, green, blue))
 
 
 def _end(line: Line2D) -> tuple[float, float]:

@@ -1,7 +1,6 @@
 """Titles and legends of curves, so placed that nothing is cut off and no curve is covered."""
 
 import textwrap
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from semibandits.plotting.end_labels import EndLabels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
 CORNERS = ("upper left", "lower right", "upper right", "lower left", "center right", "center left")
 MOST_COLUMNS = 4
@@ -41,11 +41,11 @@ class Slot(NamedTuple):
 def slot(ax: "Axes") -> Slot:
     """The columns of the figure that axes are in; what they take themselves where they are in none."""
     whole, spec = ax.figure.bbox, ax.get_subplotspec()
-    sides = (ax.bbox.x0, ax.bbox.x1)
+    sides: Sequence[float] = (ax.bbox.x0, ax.bbox.x1)
     if spec is not None and spec == spec.get_topmost_subplotspec():
         columns = spec.get_gridspec().ncols
-        sides = tuple(whole.x0 + whole.width * at / columns for at in (spec.colspan.start, spec.colspan.stop))
-    return Slot(*sides, ax.figure.dpi / 72.0)
+        sides = [whole.x0 + whole.width * at / columns for at in (spec.colspan.start, spec.colspan.stop)]
+    return Slot(sides[0], sides[1], ax.figure.dpi / 72.0)
 
 
 def letters(ax: "Axes") -> float:
@@ -123,15 +123,18 @@ def write_legend(ax: "Axes", lines: Sequence[Any], title: str, place: str, point
 
 def _inside(ax: "Axes", lines: Sequence[Any], title: str, anyway: bool, style: dict[str, Any]) -> bool:
     """Whether there is room in a corner, or it shall be there anyway; it is there then."""
-    style = style | {"title": wrapped(ax, title, style["fontsize"], 0.7 * ax.bbox.width)}
+    style = {**style, "title": wrapped(ax, title, style["fontsize"], 0.7 * ax.bbox.width)}
     labels = _labels(ax, lines, style["fontsize"], 0.7 * ax.bbox.width)
-    limits = ax.get_xlim(), ax.get_ylim()  # worked out by being asked for
-    drawn = [(line.get_transform().transform_path(line.get_path()), False) for line in ax.get_lines() if any(limits)]
+    drawn = [(line.get_transform().transform_path(line.get_path()), False) for line in ax.get_lines()]
     drawn += [(band.get_transform().transform_path(path), True) for band in ax.collections for path in band.get_paths()]
     for corner in CORNERS:
-        box = ax.legend(lines, labels, loc=corner, **style).get_window_extent()
+        style["loc"] = corner
+        box = ax.legend(lines, labels, **style).get_window_extent()
         if within(box, ax.bbox) and not any(path.intersects_bbox(box, filled) for path, filled in drawn):
             return True
+    if anyway:
+        style["loc"] = "best"
+        ax.legend(lines, labels, **style)
     return anyway
 
 
@@ -146,13 +149,21 @@ def _below(ax: "Axes", lines: Sequence[Any], title: str, style: dict[str, Any]) 
     down = 0.0 if axis is None else max(0.0, ax.bbox.y0 - axis.y0) / room.pixels
     under = ax.transAxes + ScaledTranslation(0.0, -(down + 0.5 * size) / 72.0, ax.figure.dpi_scale_trans)
     middle = ((room.left + room.right) / 2.0 - ax.figure.bbox.x0) / ax.figure.bbox.width
-    style = style | {"loc": "upper center", "bbox_to_anchor": (middle, 0.0), "borderaxespad": 0.0, "frameon": False}
+    style = {**style, "loc": "upper center", "bbox_to_anchor": (middle, 0.0), "borderaxespad": 0.0, "frameon": False}
     style |= {"bbox_transform": blended_transform_factory(ax.figure.transSubfigure, under), "columnspacing": 1.2}
     style["title"] = wrapped(ax, title, size, 0.94 * room.width)
-    labels = _labels(ax, lines, size, 0.94 * room.width)
-    for columns in range(min(MOST_COLUMNS, len(lines)), 0, -1):
-        if ax.legend(lines, labels, ncols=columns, **style).get_window_extent().width <= 0.98 * room.width:
-            break
+    tried: list[tuple[bool, float, int]] = []  # too wide, height, columns
+    for columns in range(1, 1 + min(MOST_COLUMNS, len(lines))):
+        box = _in_columns(ax, lines, columns, style, room).get_window_extent()
+        tried.append((bool(box.width > 0.98 * room.width), round(box.height), columns))
+    too_wide, least, _ = min(tried)
+    best = next(columns for wide, height, columns in tried if wide == too_wide and height <= 1.25 * least)
+    _in_columns(ax, lines, best, style, room)
+
+
+def _in_columns(ax: "Axes", lines: Sequence[Any], columns: int, style: dict[str, Any], room: Slot) -> "Legend":
+    labels = _labels(ax, lines, style["fontsize"], 0.94 * room.width / columns)
+    return ax.legend(lines, labels, ncols=columns, **style)
 
 
 def within(box: BboxBase, whole: BboxBase) -> bool:
@@ -168,9 +179,7 @@ def fit(ax: "Axes") -> None:
     if engine is not None and not isinstance(engine, PlaceHolderLayoutEngine):
         engine.execute(figure)
     elif ax.get_subplotspec() is not None and not _fits(ax, figure):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # there may be no room for all
-            figure.tight_layout(pad=0.4)
+        figure.tight_layout(pad=0.4)
 
 
 def _fits(ax: "Axes", figure: Figure) -> bool:

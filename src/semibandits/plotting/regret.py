@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-MOST_IN_LEGEND = 4
-"""Policies; names of more stand at the ends of their curves."""
+MOST_IN_LEGEND, MOST_ENTRIES = 4, 8
+"""Policies, and policies with bounds; of more the policies are named at the ends of their curves."""
+MOST_ABOVE = 3.0
+"""A linear axis goes on to so many times the largest regret, wherever bounds lie."""
 WIDTH, HEIGHT, LINE = 7.2, 4.2, 0.18
 """Inches, of a picture of its own, and of a line of its legend."""
 BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
@@ -50,7 +53,8 @@ def draw(
     if log is None:
         log = fitting_scales(rounds, mean, result.kind, [curve.shown for curve in curves.values()])
     log = check_choice("log", log, LogAxes)
-    names, heading, place = _names(result, labels), _heading(result, title), _place(legend, len(result.policies))
+    names, heading = _names(result, labels), _heading(result, title)
+    place = _place(legend, len(names) > MOST_IN_LEGEND or len(names) + len(curves) > MOST_ENTRIES)
     floor = 0.0  # where the axis begins, if nothing lies below
     if "y" in log:
         floor = _smallest(mean)
@@ -80,7 +84,7 @@ def draw(
             band.sticky_edges.y.append(floor)
             if rounds.size == 1:  # its band is but an edge
                 band.set(alpha=0.7, linewidth=2.0)
-    _draw_bounds(ax, rounds, curves, "y" in log)
+    _draw_bounds(ax, rounds, curves, np.inf if "y" in log else MOST_ABOVE * mean.max())
     if "y" not in log:
         ax.update_datalim([(rounds[0], 0.0)])
     ax.set_xlabel("round")
@@ -89,23 +93,28 @@ def draw(
 
     letters = legends.letters(ax)
     if own:
+        if "x" not in log:
+            ax.locator_params("x", nbins=max(3, round(ax.get_window_extent().width / 9.0 / letters)))
         for axis in (ax.xaxis, ax.yaxis):
             axis.label.set_fontsize(letters)
             axis.set_tick_params(labelsize=letters)
-    if place == "ends":
-        legends.label_ends(ax, drawn, [_look(before + p)[1] for p in range(len(drawn))], letters)
     notes = [f"mean of {runs:,} runs, {100 * confidence:g}% interval" if runs > 1 else "a single run"]
     if left_out := len(known) - len(curves):
         notes.append(f"{left_out} {'bound says' if left_out == 1 else 'bounds say'} nothing here: not drawn")
-    listed = [] if place == "none" else legends.not_at_ends(ax)
-    above = [heading] if listed else [heading, ", ".join(notes)]
-    if heading:
-        legends.write_title(ax, "\n".join(above), letters)
-    if listed:
-        where = place if place in ("inside", "below") else "below" if own else "free"
-        legends.write_legend(ax, listed, "\n".join(notes), where, letters)
-    else:
-        legends.fit(ax)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with a font or a layout is said when it is drawn
+        if place == "ends":
+            legends.label_ends(ax, drawn, [_look(before + p)[1] for p in range(len(drawn))], letters)
+        ax.autoscale_view()
+        listed = [] if place == "none" else legends.not_at_ends(ax)
+        above = [heading] if listed else [heading, ", ".join(notes)]
+        if heading:
+            legends.write_title(ax, "\n".join(above), letters)
+        if listed:
+            where = place if place in ("inside", "below") else "below" if own else "free"
+            legends.write_legend(ax, listed, "\n".join(notes), where, letters)
+        else:
+            legends.fit(ax)
     return ax
 
 
@@ -113,22 +122,29 @@ def _look(at: int) -> tuple[str, Any]:
     return COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)]
 
 
-def _draw_bounds(ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Curve], positive: bool) -> None:
+def _draw_bounds(ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Curve], most: float) -> None:
+    """What is above `most` does not widen the axis; infinity stands for a logarithmic one."""
+    from matplotlib.lines import Line2D
+
     uppers = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
     lowers = itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES))
     styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
     for name, curve in curves.items():
         colour, dashes = next(styles.get(curve.kind, lowers))
-        style: dict[str, Any] = {
-            "linewidth": 0.6 if curve.kind == "trivial" else 1.1,
-            "marker": "_" if rounds.size == 1 else "",
-        }
-        label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
+        style: dict[str, Any] = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "linestyle": dashes}
+        label = as_label(name) if "$" not in name else name
         if curve.asymptotic:  # how it grows is what it says, not where it lies
             label = f"{name.removesuffix(')')}: {LIMITS[curve.kind]})"
-            dashes, style = "solid", style | {"linewidth": 4.0, "alpha": 0.35}
-        values = np.where(curve.shown > 0.0, curve.shown, np.nan) if positive else curve.shown
-        ax.plot(rounds, values, label=label, color=colour, linestyle=dashes, markersize=14, zorder=2.5, **style)
+            style |= {"linestyle": "solid", "linewidth": 4.0, "alpha": 0.35}
+        values = curve.shown if np.isfinite(most) else np.where(curve.shown > 0.0, curve.shown, np.nan)
+        seen = values <= most
+        if not seen.any():
+            label += " (above the picture)"
+        marker = "_" if rounds.size == 1 else ""
+        line = Line2D(rounds, values, label=label, color=colour, marker=marker, markersize=14, zorder=2.5, **style)
+        line.set_transform(ax.transData)
+        ax.add_artist(line)
+        ax.update_datalim(np.column_stack([rounds, values])[seen])
 
 
 def _smallest(mean: NDArray[np.float64]) -> float:
@@ -156,10 +172,10 @@ def _heading(result: SimulationResult, title: Any) -> str:
     return _as_written("title", title)
 
 
-def _place(legend: Any, policies: int) -> str:
+def _place(legend: Any, many: bool) -> str:
     """As `LegendPlace`, or "none", or "free" where nobody says."""
     if legend is None:
-        return "ends" if policies > MOST_IN_LEGEND else "free"
+        return "ends" if many else "free"
     if isinstance(legend, bool):
         return "free" if legend else "none"
     if not isinstance(legend, str) or legend not in get_args(LegendPlace):
