@@ -115,10 +115,10 @@ def write_legend(ax: "Axes", lines: Sequence[Any], title: str, place: str, point
     """`place` is "inside", "below", or "free": inside where it covers no curve, else below."""
     size = SMALL * points
     style: dict[str, Any] = {"alignment": "left", "handlelength": 2.8, "fontsize": size, "title_fontsize": size}
-    fit(ax)
+    if place != "below":
+        _settle(ax)
     if place == "below" or not _inside(ax, lines, title, place == "inside", style):
         _below(ax, lines, title, style)
-    fit(ax)
 
 
 def _inside(ax: "Axes", lines: Sequence[Any], title: str, anyway: bool, style: dict[str, Any]) -> bool:
@@ -170,15 +170,22 @@ def within(box: BboxBase, whole: BboxBase) -> bool:
     return bool(box.x0 >= whole.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 and box.y1 <= whole.y1)
 
 
+def _settle(ax: "Axes") -> None:
+    """The axes take the place that they will be drawn in, as far as is known."""
+    figure = ax.get_figure()
+    engine = figure.get_layout_engine() if isinstance(figure, Figure) else None
+    if isinstance(figure, Figure) and engine is not None:
+        engine.execute(figure)
+    fit(ax)
+
+
 def fit(ax: "Axes") -> None:
     """Margins wide enough for all that stands around the axes, where the figure does not see to that itself."""
     figure = ax.get_figure()
-    if not isinstance(figure, Figure):  # a part of a figure
+    if not isinstance(figure, Figure) or ax.get_subplotspec() is None:  # placed by hand, or in a part of a figure
         return
     engine = figure.get_layout_engine()
-    if engine is not None and not isinstance(engine, PlaceHolderLayoutEngine):
-        engine.execute(figure)
-    elif ax.get_subplotspec() is not None and not _fits(ax, figure):
+    if (engine is None or isinstance(engine, PlaceHolderLayoutEngine)) and not _fits(ax, figure):
         figure.tight_layout(pad=0.4)
 
 

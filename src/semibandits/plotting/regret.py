@@ -113,8 +113,7 @@ def draw(
         if listed:
             where = place if place in ("inside", "below") else "below" if own else "free"
             legends.write_legend(ax, listed, "\n".join(notes), where, letters)
-        else:
-            legends.fit(ax)
+        legends.fit(ax)
     return ax
 
 
