@@ -21,9 +21,10 @@ def _names() -> Iterable[str]:
 @folder_option("--folder", "Where to write it.", default=".", show_default="this one")
 @json_option
 def new(name: str | None, folder: Path, as_json: bool) -> None:
-    """Write an experiment file to begin with, or the tutorial as a notebook.
+    """Write an experiment file, or the tutorial, to begin with.
 
-    Without NAME, lists what there is. The files are short and full of comments: change what you like, and run them.
+    Without NAME, lists what there is. The files are short and full of comments: change what you like, and run them;
+    the tutorial is a notebook.
     Nothing that exists is overwritten.
 
     \b
