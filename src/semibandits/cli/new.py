@@ -23,9 +23,8 @@ def _names() -> Iterable[str]:
 def new(name: str | None, folder: Path, as_json: bool) -> None:
     """Write an experiment file, or the tutorial, to begin with.
 
-    Without NAME, lists what there is. The files are short and full of comments: change what you like, and run them;
-    the tutorial is a notebook.
-    Nothing that exists is overwritten.
+    Without NAME, lists what there is. The files are short and full of comments: change what you like, and run them.
+    The tutorial is a notebook. Nothing that exists is overwritten.
 
     \b
     Example:  semibandits new
