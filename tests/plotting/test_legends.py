@@ -1,6 +1,5 @@
 """Where titles, legends and names stand: nothing is cut off, nothing covers curves or other words."""
 
-import io
 import itertools
 from dataclasses import replace
 from typing import Any
@@ -13,10 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from semibandits import SimulationResult, errors
-from semibandits.plotting.end_labels import EndLabels, readable
+from semibandits import SimulationResult
+from semibandits.plotting.end_labels import EndLabels
 from semibandits.plotting.legends import within
-from semibandits.plotting.spread import spread
 from support.results import make
 
 COLUMN = (3.3, 2.5)
@@ -109,7 +107,7 @@ def test_nothing_is_cut_off_in_a_column(kind: str, policies: int, log: Any, boun
     if kind == "own":
         ax = result.plot(bounds, log=log, size=COLUMN)
     else:
-        figure, ax = pyplot.subplots(figsize=COLUMN, layout="constrained" if kind == "constrained" else None)
+        ax = pyplot.subplots(figsize=COLUMN, layout="constrained" if kind == "constrained" else None)[1]
         result.plot(bounds, log=log, ax=ax)
     assert isinstance(ax.figure, Figure)
     assert tuple(ax.figure.get_size_inches()) == COLUMN

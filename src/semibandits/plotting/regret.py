@@ -13,8 +13,9 @@ from semibandits._util.checks import check_choice
 from semibandits.errors import BadArgument
 from semibandits.plotting.axes import COLOURS, DASHES, LOWER_COLOUR, as_label, check_axes, light_grid, new_axes
 from semibandits.plotting.bound_curves import Curve, bound_curves
-from semibandits.simulation.result import AnyBounds, LegendPlace, SimulationResult, estimate
+from semibandits.simulation.result import AnyBounds, LegendPlace, SimulationResult
 from semibandits.simulation.scales import LogAxes, fitting_scales
+from semibandits.simulation.summaries import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,17 +6,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import check_confidence
-from semibandits._util.showing import Shown, above, as_html
+from semibandits._util.showing import Shown, above
 from semibandits.errors import BadArgument
 from semibandits.simulation.scales import LogAxes
 from semibandits.simulation.short_names import short_names
-from semibandits.types import IndexPolicy, Policy, Scalar
+from semibandits.simulation.summaries import Comparison, Comparisons, Summary, SummaryRow, estimate
+from semibandits.types import IndexPolicy, Policy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,115 +32,6 @@ MOST_IN_PAIRS = 4
 AnyBounds: TypeAlias = (
     "Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]] | Sequence[Bound] | Bound | bool | None"
 )
-
-
-class Estimate(NamedTuple):
-    """A mean over runs; `low` and `high` bound it with the given confidence. Numbers, or arrays of them."""
-
-    mean: Scalar
-    deviation: Scalar
-    error: Scalar
-    low: Scalar
-    high: Scalar
-
-
-class SummaryRow(NamedTuple):
-    """One policy's regret at one round, over all runs; `low` and `high` bound its mean with the given confidence."""
-
-    policy: str
-    round: int
-    runs: int
-    mean: float
-    deviation: float
-    error: float
-    low: float
-    high: float
-
-
-def shown(number: float) -> str:
-    """With two decimals, or more where these would be zeros.
-
-    >>> shown(1234.5), shown(0.0), shown(-3.21e-13)
-    ('1234.50', '0.00', '-3.21e-13')
-    """
-    return f"{number:.2e}" if 0.0 < abs(number) < 0.005 else f"{number:.2f}"
-
-
-class Summary(Shown, tuple[SummaryRow, ...]):
-    """Rows, one per policy, that print as a table."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        width = max(len("policy"), *(len(row.policy) for row in self))
-        lines = [f"{'policy':<{width}}  {'regret':>12}  {'± error':>10}  {'interval':>25}  {'runs':>6}"]
-        for row in self:
-            interval, mean, error = f"[{shown(row.low)}, {shown(row.high)}]", shown(row.mean), shown(row.error)
-            lines.append(f"{row.policy:<{width}}  {mean:>12}  {error:>10}  {interval:>25}  {row.runs:>6}")
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-
-class Comparison(NamedTuple):
-    """The regret of policy `a` less that of policy `b` at one round, run by run in the same worlds.
-
-    `difference` is its mean, `deviation` that of one run, `error` that of the mean; `low` and `high` bound the mean
-    with the given confidence. `unpaired` is the error that runs in different worlds would have left.
-    """
-
-    a: str
-    b: str
-    round: int
-    runs: int
-    difference: float
-    deviation: float
-    error: float
-    low: float
-    high: float
-    confidence: float
-    unpaired: float
-
-    @property
-    def significant(self) -> bool:
-        """Whether the interval leaves 0 out. A single run tells nothing."""
-        return self.low > 0.0 or self.high < 0.0
-
-    def __str__(self) -> str:
-        after = f"after {self.round} rounds"
-        if self.runs == 1:
-            return f"{self.a} and {self.b} {after} of a single run:\ndifference {shown(self.difference)}, error unknown"
-        errors = f"standard error {shown(self.error)} over {self.runs} paired runs (unpaired: {shown(self.unpaired)})"
-        interval = f"{100 * self.confidence:g}% interval"
-        if self.low <= 0 <= self.high:
-            return (
-                f"{self.a} and {self.b} cannot be told apart {after}:\n"
-                f"difference {shown(self.difference)}, {interval} [{shown(self.low)}, {shown(self.high)}], {errors}"
-            )
-        less, more = (self.a, self.b) if self.difference < 0 else (self.b, self.a)
-        low, high = sorted((abs(self.low), abs(self.high)))
-        return (
-            f"{less} has less regret than {more} {after}:\n"
-            f"{shown(abs(self.difference))} less, {interval} [{shown(low)}, {shown(high)}], {errors}"
-        )
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(self)
-
-
-class Comparisons(Shown, tuple[Comparison, ...]):
-    """Comparisons of pairs, which print one below the other. A part of them is a plain tuple."""
-
-    confidence_note: str = ""
-    """How sure their intervals are, in words."""
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self))
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +97,18 @@ class SimulationResult(Shown):
         rows = []
         for name, regret in zip(self.policies, self.regret[:, :, at], strict=True):
             rows.append(SummaryRow(name, int(self.rounds[at]), regret.size, *estimate(regret, confidence)))
-        return Summary(rows)
+        found = Summary(rows)
+        found.confidence, found.leaders = float(confidence), self._leaders(at)
+        return found
+
+    def _leaders(self, at: int) -> frozenset[str]:
+        means = self.regret[:, :, at].mean(axis=1)
+        if self.regret.shape[1] == 1 or not np.isfinite(means).all():
+            return frozenset()
+        best, round = int(means.argmin()), int(self.rounds[at])
+        others = (other for other in range(len(means)) if other != best)
+        pairs = [self.compare(other, best, round, self._confidence_in_pairs) for other in others]
+        return frozenset([self.policies[best], *(one.a for one in pairs if not one.significant)])
 
     def compare(self, a: int | str, b: int | str, round: int | None = None, confidence: float = 0.95) -> Comparison:
         """The difference of two policies' regret, a's less b's, at a checkpoint (default: the horizon).
@@ -355,17 +257,3 @@ class SimulationResult(Shown):
         there = ", ".join(f"{at}: {name}" for at, name in enumerate(self.policies))
         problem = "is the name of several policies; give a number" if found else "is no policy"
         raise BadArgument(f"{which!r:.100} {problem}; there are {there:.1000}")
-
-
-def estimate(sample: NDArray[np.float64], confidence: float) -> Estimate:
-    """Mean, standard deviation, standard error and Student's interval over the last axis; NaN where it has length 1."""
-    from scipy.special import stdtrit
-
-    check_confidence(confidence)
-    runs = sample.shape[-1]
-    mean = sample.mean(axis=-1)
-    deviation = sample.std(axis=-1, ddof=1) if runs > 1 else np.full_like(mean, np.nan)
-    error = deviation / runs**0.5
-    half = error * (stdtrit(runs - 1, 0.5 + confidence / 2.0) if runs > 1 else np.nan)
-    numbers = mean, deviation, error, mean - half, mean + half
-    return Estimate(*(map(float, numbers) if sample.ndim == 1 else numbers))
