@@ -1,4 +1,4 @@
-"""What notebooks show of problems, decisions, learners and results."""
+"""What notebooks show of problems, worlds, sets, policies, learners, results and bounds."""
 
 import dataclasses
 from typing import Any
@@ -17,6 +17,7 @@ HOSTILE = "</td></table><script>alert('1')</script>"
 def show(thing: Any) -> pages.Page:
     html = thing._repr_html_()
     assert "background:#" not in html  # it must read on light and on dark
+    assert not html.startswith("<pre>")  # which is what remains where something went wrong
     return pages.read(html)
 
 
@@ -78,7 +79,7 @@ def test_a_problem_that_drifts_or_fails() -> None:
     problem.feasible = Broken(2, 1)
     assert f"not known: the oracle raised RuntimeError: {HOSTILE}" in show(problem).text
     del problem.feasible
-    assert "Problem" in show(problem).text  # not even its own repr works
+    assert "Problem" in pages.read(problem._repr_html_()).text  # not even its own repr works
 
 
 # Decisions and learners
@@ -181,4 +182,227 @@ def test_results_of_all_kinds(result: Any) -> None:
 
 
 def test_names_are_escaped() -> None:
-    assert HOSTILE in show(dataclasses.replace(results.make(policies=1), policies=(HOSTILE,))).text
+    result = dataclasses.replace(results.make(policies=2), policies=(HOSTILE, "b"))
+    for thing in (result, result.summary(), result.compare(0, 1), result.comparisons()):
+        assert HOSTILE in show(thing).text
+
+
+def test_a_summary_keeps_its_order() -> None:
+    result = results.make(policies=3, runs=5)
+    summary = result.summary(confidence=0.5)
+    page = show(summary)
+    assert f"Regret after {result.rounds[-1]:,} rounds, 5 runs" in page.text
+    for row, cells in zip(summary, page.tables[0][1:], strict=True):
+        assert cells[0] == row.policy
+        shown = [float(cell.replace(",", "")) for cell in [*cells[1:3], *cells[3].split(" to ")]]
+        np.testing.assert_allclose(shown, [row.mean, row.error, row.low, row.high], rtol=0.05)
+
+
+def test_a_summary_of_many_one_run_or_none() -> None:
+    assert "... and 15 more" in show(results.make(policies=40).summary()).text
+    single = show(results.make(policies=1, runs=1).summary())
+    assert "a single run" in single.text
+    assert single.tables[0][1][2:] == ["–", "–"]
+    assert "no policies" in show(sb.simulation.Summary()).text
+
+
+def test_a_comparison_says_what_it_prints() -> None:
+    result = results.make(policies=2)
+    for one in (result.compare(0, 1), results.make(policies=2, runs=1).compare(0, 1)):
+        assert show(one).text == " ".join(str(one).replace(":\n", " ").split())
+
+
+def compared(*regrets: list[float]) -> Any:
+    rows = np.array(regrets)[:, :, None]
+    return results.make(policies=len(rows), rounds=[100], regret=rows).comparisons()
+
+
+def test_comparisons_are_a_table_of_all_pairs() -> None:
+    found = compared([10.0, 11.0, 12.0], [20.0, 21.5, 22.0], [9.0, 12.0, 13.0])
+    page = show(found)
+    assert [row[5] for row in page.tables[0][1:]] == ["cannot be told apart", "less regret", "less regret"]
+    for one, cells in zip(found, page.tables[0][1:], strict=True):
+        assert cells[:2] == [one.a, one.b]
+        shown = [float(cell.replace(",", "").replace("−", "-")) for cell in [*cells[2:4], *cells[4].split(" to ")]]
+        np.testing.assert_allclose(shown, [one.difference, one.error, one.low, one.high], rtol=0.05, atol=0.01)
+    assert "all 3 pairs hold together with 95%" in page.text
+    assert "3 runs in the same worlds" in page.text
+
+
+def test_comparisons_of_one_run_of_none_and_of_many() -> None:
+    assert show(compared([1.0], [2.0])).tables[0][1][3:] == ["–", "–", "a single run"]
+    assert "less than two policies" in show(compared([1.0, 2.0])).text
+    assert "... and 14 more" in show(results.make(policies=40).comparisons()).text
+    reversed_pair = sb.simulation.Comparisons(one._replace(a=one.b, b=one.a) for one in compared([1, 2.0], [7, 8.1]))
+    assert reversed_pair[0].significant
+    turned = reversed_pair[0]._replace(difference=6.0, low=5.0, high=7.0)
+    assert show(sb.simulation.Comparisons([turned])).tables[0][1][5] == "more regret"
+
+
+# Bounds
+
+
+@pytest.fixture(scope="module")
+def grid() -> sb.Problem:
+    return sb.problems.grid_path(2, 0.4)
+
+
+def test_bounds_are_the_table_that_is_printed(grid: sb.Problem) -> None:
+    bounds = sb.theory.bounds(grid, [10, 100, 1000, 10_000])
+    page = show(bounds)
+    lines = str(bounds).splitlines()
+    head, *rows = page.tables[0]
+    assert head == ["bound", "of", "kind", "n = 100", "n = 1,000", "n = 10,000"]
+    assert len(rows) == len(bounds) + 1
+    for row, line in zip(rows, lines[1:], strict=False):
+        assert line.split() == " ".join(row).split()
+    for line in lines[len(rows) + 1 :]:
+        assert line in page.text
+    assert f"{len(bounds.left_out)} do not apply" in page.text
+    assert [row[0] for row in page.tables[1][1:]] == [f"{one.source}, {one.name}" for one in bounds.left_out]
+    assert page.tables[1][1][2] == ", ".join(bounds.left_out[0].missing)
+
+
+def test_an_explanation_says_its_sentences(grid: sb.Problem) -> None:
+    explained = sb.theory.explain(grid)
+    page = show(explained)
+    assert " ".join(str(explained).split()) in page.text
+    assert len(page.tables[0]) == len(explained.bounds) + 2
+    no_gaps = sb.Problem(sb.sets.TopK(2, 1), sb.environments.Bernoulli([0.5, 0.5]))
+    assert "there is nothing to lose" in show(sb.theory.explain(no_gaps)).text
+
+
+# Policies
+
+
+def test_a_recommendation(grid: sb.Problem) -> None:
+    advice = sb.policies.recommend(grid)
+    page = show(advice)
+    for part in (repr(advice.policy), *advice.reasons, advice.needs, advice.guarantee):
+        assert part in page.text
+    assert page.tables[0][1:] == [[repr(policy), when] for policy, when in advice.others]
+    assert not show(advice._replace(others=())).tables
+
+
+@pytest.mark.parametrize(
+    "policy", [sb.policies.CombUCB1(alpha=0.5), sb.policies.ESCB(), sb.policies.Random()], ids=repr
+)
+def test_a_policy_says_when_to_use_it(policy: Any) -> None:
+    page = show(policy)
+    for part in (repr(policy), policy.use, policy.needs, policy.guarantee, getattr(policy, "formula", "")):
+        assert part in page.text
+
+
+# Worlds
+
+
+def test_worlds() -> None:
+    page = show(sb.environments.Uniform([1.0, 2.0], [3.0, 5.0], bounds=(0.0, 10.0)))
+    for part in ("Uniform(2 items)", "from 0 to 10", "means from 2 to 3.5"):
+        assert part in page.text
+    drifting = sb.environments.Drifting([[0.1, 0.9], [0.9, 0.1]], starts=[1, 10])
+    assert "means change from round to round" in show(drifting).text
+    table = show(sb.environments.Table([[0.1, 0.9], [0.9, 0.1]], order="recorded")).text
+    assert "at most 2" in table
+
+
+def test_means_of_a_world_of_ones_own_are_not_asked_for() -> None:
+    class Own(sb.Environment):
+        """My `world` of <coins>."""
+
+        n_items, bounds, labels = 2, (0.0, 1.0), ("a", HOSTILE)
+
+        @property
+        def means(self) -> Any:
+            raise AssertionError
+
+    text = show(Own()).text
+    assert "My world of <coins>." in text
+    assert f"a, {HOSTILE}" in text
+
+
+# Sets
+
+
+@pytest.mark.parametrize(
+    ("feasible", "parts"),
+    [
+        (sb.sets.TopK(5, 2), ["TopK(5, 2)", "10, of at most 2 items", "a matroid", "exact"]),
+        (sb.sets.TopK(200, 100), ["more than 1,000,000,000, of at most 100 items"]),
+        (sb.sets.GridPaths(3), ["monotone paths", "24", "20, of at most 6 items"]),
+        (sb.sets.Paths([("a", "b"), ("b", "c")], "a", "c"), ["a->b, b->c", "costs, negated"]),
+        (sb.sets.GreedyKnapsack([1.0, 2.0], 2.0), ["approximate, ratio 0.5"]),
+        (sb.sets.Oracle(lambda weights: [0], n_items=1, max_size=1), ["of at most 1 item", "exact"]),
+        (sb.sets.MILP([[1.0] * 30], upper=3, labels=[f"book {i}" for i in range(30)]), ["book 5, ... and 24 more"]),
+    ],
+    ids=repr,
+)
+def test_sets(feasible: sb.FeasibleSet, parts: list[str]) -> None:
+    text = show(feasible).text
+    assert repr(feasible) in text
+    for part in parts:
+        assert part in text
+
+
+def circles(page: pages.Page) -> list[str]:
+    return [value for name, value in page.attributes if name == "fill" and value != "none"]
+
+
+def test_graphs_and_matrices_have_a_picture() -> None:
+    page = show(sb.sets.GridPaths(3))
+    assert (page.tags.count("polyline"), page.tags.count("circle")) == (24, 16)
+    assert len(circles(page)) == 2  # source and target
+    tree = show(sb.sets.GraphicMatroid([(0, 1), (1, 2), (2, 0), (0, 1)]))
+    assert (tree.tags.count("polyline"), tree.tags.count("circle"), circles(tree)) == (4, 3, [])
+    matrix = show(sb.sets.Assignment(["a", "b"], 3, forbidden=[("a", 0)]))
+    assert (matrix.tags.count("rect"), matrix.tags.count("path")) == (6, 1)
+    for large in (sb.sets.GridPaths(30), sb.sets.Assignment(30, 30), sb.sets.TopK(5, 2)):
+        assert "svg" not in show(large).tags
+
+
+def test_pictures_stay_inside_of_their_frames() -> None:
+    for feasible in (sb.sets.GridPaths(4), sb.sets.KPaths(12, 3), sb.sets.GraphicMatroid([(0, 1), (1, 2), (0, 2)])):
+        page = show(feasible)
+        (frame,) = (value for name, value in page.attributes if name == "viewbox")
+        width, height = map(float, frame.split()[2:])
+        places = [at.split(",") for name, value in page.attributes if name == "points" for at in value.split()]
+        assert all(0.0 <= float(x) <= width and 0.0 <= float(y) <= height for x, y in places)
+        assert 40.0 < width <= 450.0
+        assert 40.0 < height <= 290.0
+
+
+def test_a_set_of_ones_own_is_not_asked() -> None:
+    class Own(sb.FeasibleSet):
+        """Mine."""
+
+        n_items, max_size, labels = 2, 1, (HOSTILE, "b")
+
+        def argmax(self, weights: Any) -> Any:
+            raise AssertionError
+
+        def contains(self, items: Any) -> Any:
+            raise AssertionError
+
+        def restrict(self, include: Any = (), exclude: Any = ()) -> Any:
+            raise AssertionError
+
+        def counted(self, limit: int) -> Any:
+            raise AssertionError
+
+        @property
+        def graph(self) -> Any:
+            raise AssertionError
+
+    text = show(Own()).text
+    for part in ("Mine.", HOSTILE, "solutions of at most 1 item"):
+        assert part in text
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6))
+def test_any_graph_is_shown(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    edges = generator.integers(0, 8, (int(generator.integers(1, 20)), 2)).tolist()
+    found = show(sb.sets.GraphicMatroid([edge for edge in edges if edge[0] != edge[1]] or [(0, 1)]))
+    assert "GraphicMatroid" in found.text
+    assert "pre" not in found.tags

@@ -136,7 +136,9 @@ def test_what_scrolls_sideways_shows_it(window: Browser, report: Path, reproduct
         found = window.run(boxes)
         assert {name for name, *_ in found} == kinds
         assert all((index, shades) == (0, 5) for _, index, shades in found)
-    narrow = "return [...document.querySelectorAll('svg')].map(one => [one.getAttribute('class'), one.checkVisibility()])"
+    narrow = (
+        "return [...document.querySelectorAll('svg')].map(one => [one.getAttribute('class'), one.checkVisibility()])"
+    )
     for width, shown in ((360, "narrow"), (1280, "wide")):
         window.visit(report, width=width)
         window.run(UNFOLD)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from semibandits._util.checks import check_bounds, check_choice, check_rounds, widest
 from semibandits._util.item_bounds import are_per_item
+from semibandits._util.showing import as_html
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.cmoss import CMOSS
@@ -73,6 +74,9 @@ class Recommendation(NamedTuple):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
 
 def recommend(

@@ -22,7 +22,7 @@ from semibandits.experiments.paper.style import dress, line_with_bars, mean_and_
 from semibandits.experiments.report.curves import legend_below
 from semibandits.experiments.report.pictures import NARROW
 from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
-from semibandits.simulation.result import estimate
+from semibandits.simulation.summaries import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

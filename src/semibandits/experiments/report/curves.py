@@ -17,7 +17,7 @@ from semibandits.experiments.report.pictures import NARROW, Gallery, figure
 from semibandits.experiments.report.wording import of_unit
 from semibandits.oracle import solve
 from semibandits.plotting.axes import own_axes
-from semibandits.plotting.regret import Curve, bound_curves, names_in_bounds
+from semibandits.plotting.bound_curves import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
 from semibandits.theory.applicable_bounds import Bound, Bounds
@@ -46,20 +46,14 @@ def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
 
 
 def _picture(point: Point, gallery: Gallery, name: str, alt: str, caption: str, bounds: Bounds | None = None) -> Html:
-    named = _briefly_named(point.result)
-
     def draw(width: float) -> "Axes":
         ax = own_axes(width, HEIGHT)
-        named.plot(bounds, ax=ax)
+        point.result.plot(bounds, ax=ax, legend="below", title=False)
         _finish(ax, point)
         return ax
 
     ax = draw(WIDTH)
     return figure(gallery.picture(name, ax, alt, draw(NARROW)), f"{caption}{_how_it_bends(ax)}")
-
-
-def _briefly_named(result: SimulationResult) -> SimulationResult:
-    return dataclasses.replace(result, policies=tuple(result.short_names))
 
 
 def _how_it_bends(ax: "Axes") -> str:
@@ -94,14 +88,14 @@ def plain_numbers(ax: "Axes") -> None:
 
 def _finish(ax: "Axes", point: Point) -> None:
     """Units, and the legend under the picture."""
+    from semibandits.plotting.legends import not_at_ends
+
     ax.set_ylabel(in_lines(regret_label(point), HEIGHT - 0.5), parse_math=False)
     ax.set_xlabel("round")
-    ax.set_title("", loc="left")
     plain_numbers(ax)
     old = ax.get_legend()
     assert old is not None
-    lines = {str(line.get_label()): line for line in ax.get_lines()}
-    legend_below(ax, [lines[text.get_text()] for text in old.get_texts()], old.get_title().get_text())
+    legend_below(ax, not_at_ends(ax), old.get_title().get_text())
     old.remove()
 
 
@@ -122,7 +116,7 @@ def legend_below(ax: "Axes", handles: Sequence[Any], title: str = "") -> None:
     columns = max(1, min(3, len(handles), int(13.0 * width / (longest + 9))))
     rows = -(-len(labels) // columns)
     lines = sum(max(label.count("\n") + 1 for label in labels[row::rows]) for row in range(rows))
-    whole.set_figheight(whole.get_figheight() + 0.17 * (lines + bool(title)))
+    whole.set_figheight(whole.get_figheight() + 0.17 * (lines + (title.count("\n") + 1 if title else 0)))
     style = {"fontsize": "small", "title_fontsize": "small", "frameon": False, "handlelength": 3.2}
     place = {"loc": "outside lower left", "alignment": "left", "ncols": columns}
     whole.legend(handles=handles, labels=labels, title=title or None, **place, **style)

@@ -19,7 +19,7 @@ from semibandits.experiments.report.curves import (
 )
 from semibandits.experiments.report.setup import setting
 from semibandits.plotting.axes import COLOURS, DASHES, MARKERS, as_label, light_grid, shortened
-from semibandits.simulation.result import SummaryRow
+from semibandits.simulation.summaries import SummaryRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
