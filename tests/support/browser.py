@@ -78,7 +78,9 @@ class Browser:
         """What axe-core has against the page as it is shown now: the rule, the first elements, what is wrong there."""
         self.driver.set_script_timeout(120)  # seconds, for a page of hundreds of pictures
         self.run(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-        found = self.driver.execute_async_script("axe.run().then(arguments[0], e => arguments[0]({error: String(e)}))")
+        found = self.driver.execute_async_script(
+            "axe.run({resultTypes: ['violations']}).then(arguments[0], e => arguments[0]({error: String(e)}))"
+        )
         assert "error" not in found, found["error"]
         return [
             f"{one['id']} ({len(one['nodes'])} times): {node['target']} {node['failureSummary']}"

@@ -144,7 +144,7 @@ def judge(plays: Plays) -> Part:
         "largest_difference": {"m": worst.m, "sigma": worst.sigma, "standard_errors": worst.difference},
     }
     claims = claims_of(cells, runs)
-    tables = {"fig1c": columns(cells), "fig1c-runs": every_run(plays.cells)}
+    tables: dict[str, dict[str, Any]] = {"fig1c": columns(cells), "fig1c-runs": every_run(plays.cells)}
     return Part("fig1c", claims, body, tables, numbers, hero)
 
 

@@ -84,11 +84,16 @@ def spread(heights: Sequence[float], apart: float) -> list[float]:
     return [base + at * apart for at, base in enumerate(bases)]
 
 
+def write_title(ax: "Axes", title: str) -> None:
+    """As wide as the axes."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    ax.set_title(textwrap.fill(title, int(12.0 * inches)), loc="left", fontsize="medium")
+
+
 def dress(ax: "Axes", x: str, y: str, title: str) -> None:
     """Names, a light grid, no box."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
-    width: float = ax.figure.get_size_inches()[0] * ax.get_position().width
-    ax.set_title(textwrap.fill(title, int(12.0 * width)), loc="left", fontsize="medium")
+    write_title(ax, title)
     light_grid(ax)
     ax.set_axisbelow(True)

@@ -11,7 +11,6 @@ tells how far R(n)/log n has come.
 """
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,7 @@ import numpy as np
 from semibandits import rng
 from semibandits._util.checks import check_count
 from semibandits.errors import BadArgument
+from semibandits.experiments.paper.style import write_title
 from semibandits.plotting.axes import COLOURS, check_axes, light_grid, new_axes
 from semibandits.policies import CombUCB1
 from semibandits.problems import k_path
@@ -305,11 +305,10 @@ def draw(result: Tightness, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel("(L-K) K/Δ")
     ax.set_ylabel("R(n) / log n")
     inches = ax.get_window_extent().width / ax.figure.dpi
-    title = f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors"
-    ax.set_title(textwrap.fill(title, max(20, int(12.0 * inches))), loc="left", fontsize="medium")
+    write_title(ax, f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors")
     light_grid(ax)
-    place = {"ncols": 2 if inches > 4.0 else 1, "loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
-    ax.legend(fontsize="small", frameon=False, **place)
+    columns = 2 if inches > 4.0 else 1
+    ax.legend(fontsize="small", frameon=False, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     return ax
 
 

@@ -19,7 +19,6 @@ from semibandits.oracle import solve
 from semibandits.plotting.axes import own_axes
 from semibandits.plotting.bound_curves import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
-from semibandits.simulation import SimulationResult
 from semibandits.theory.applicable_bounds import Bound, Bounds
 
 if TYPE_CHECKING:

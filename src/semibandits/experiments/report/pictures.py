@@ -102,7 +102,7 @@ def picture(name: str, axes_or_figure: "Axes | Figure", alt: str, narrow: "Axes 
     for one in (axes_or_figure, narrow):
         if not (isinstance(one, Axes | Figure) or one is narrow is None):
             raise BadArgument(f"a picture is made of Matplotlib Axes or a Figure, got {one!r:.200}")
-    return Picture(name, alt, axes_or_figure.figure.figure, narrow and narrow.figure.figure)
+    return Picture(name, alt, axes_or_figure.figure.figure, None if narrow is None else narrow.figure.figure)
 
 
 class Gallery:

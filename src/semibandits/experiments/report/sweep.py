@@ -100,9 +100,9 @@ def _table(points: Sequence[Point]) -> Html:
     for point in points:
         means = [Number("")] * len(names)
         best = point.result.ranking()[0]
-        for place, row in enumerate(point.result.summary()):
+        for place, one in enumerate(point.result.summary()):
             kind = Strong if place == best and len(names) > 1 else Number
-            means[place] = kind(with_error(row.mean, row.error))
+            means[place] = kind(with_error(one.mean, one.error))
         rows.append([*(_value(point.settings.get(key)) for key in swept), *means])
     caption = f"Final mean regret{in_unit(points[0].unit)} ± standard error over runs" + (
         "; the least of each row in bold." if len(names) > 1 else "."
