@@ -289,10 +289,6 @@ def test_the_report_begins_with_the_verdicts(written: Path) -> None:
     check_page(page)
 
 
-def test_a_browser_shows_the_report(written: Path) -> None:
-    check_in_browser(written / "report.html")
-
-
 def test_a_claim_that_does_not_hold_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Claim("fig1b", "the sky is <green>", "blue & grey", "green", False)
     part = reproduction._judges()["fig1b"](plays.play(plays.settings(0, True, None), (), False))

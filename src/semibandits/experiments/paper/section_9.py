@@ -19,7 +19,7 @@ from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, col
 from semibandits.experiments.paper.published import HORIZON
 from semibandits.experiments.paper.runs import CHECKPOINTS, Grid, Plays, every_run
 from semibandits.experiments.paper.style import dress, line_with_bars, mean_and_band, plain_numbers
-from semibandits.experiments.report.curves import legend_below
+from semibandits.experiments.report.curves import legend_below, name_as_many_as_fit
 from semibandits.experiments.report.pictures import NARROW
 from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 from semibandits.simulation.summaries import estimate
@@ -260,6 +260,7 @@ def draw_rounds(ucb: NDArray[np.float64], cts: NDArray[np.float64], width: float
         mean_and_band(ax, CHECKPOINTS, sample, colour, linestyle=dashes, label=name)
     ax.set_xscale("log")
     plain_numbers(ax)
+    name_as_many_as_fit(ax)
     dress(ax, "round", "realised regret", f"grid m = {SHOWN[0]}, σ = {SHOWN[1]}, mean of {len(cts)} runs")
     ax.legend(frameon=False, fontsize="small")
     return ax

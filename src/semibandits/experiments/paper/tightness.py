@@ -308,7 +308,8 @@ def draw(result: Tightness, ax: "Axes | None" = None) -> "Axes":
     write_title(ax, f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors")
     light_grid(ax)
     columns = 2 if inches > 4.0 else 1
-    ax.legend(fontsize="small", frameon=False, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    under = (0.5, -0.12 if columns == 2 else -0.18)
+    ax.legend(fontsize="small", frameon=False, ncols=columns, loc="upper center", bbox_to_anchor=under)
     return ax
 
 

@@ -45,14 +45,15 @@ def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
 
 
 def _picture(point: Point, gallery: Gallery, name: str, alt: str, caption: str, bounds: Bounds | None = None) -> Html:
-    def draw(width: float) -> "Axes":
-        ax = own_axes(width, HEIGHT)
-        point.result.plot(bounds, ax=ax, legend="below", title=False)
-        _finish(ax, point)
-        return ax
+    wide, narrow = (draw(point, width, bounds) for width in (WIDTH, NARROW))
+    return figure(gallery.picture(name, wide, alt, narrow), f"{caption}{_how_it_bends(wide)}")
 
-    ax = draw(WIDTH)
-    return figure(gallery.picture(name, ax, alt, draw(NARROW)), f"{caption}{_how_it_bends(ax)}")
+
+def draw(point: Point, width: float, bounds: Bounds | None = None) -> "Axes":
+    ax = own_axes(width, HEIGHT)
+    point.result.plot(bounds, ax=ax, legend="below", title=False)
+    _finish(ax, point)
+    return ax
 
 
 def _how_it_bends(ax: "Axes") -> str:
@@ -85,6 +86,18 @@ def plain_numbers(ax: "Axes") -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
+def name_as_many_as_fit(ax: "Axes") -> None:
+    """The numbers of the x axis that there is room for."""
+    from matplotlib.ticker import LogLocator
+
+    figure: Any = ax.figure
+    most = int(0.75 * figure.get_figwidth() / (0.09 * len(number(ax.get_xlim()[1])) + 0.12))
+    if ax.get_xscale() == "log":
+        ax.xaxis.set_major_locator(LogLocator(numticks=1 + max(1, most)))
+    else:
+        ax.locator_params("x", nbins=max(1, most))
+
+
 def _finish(ax: "Axes", point: Point) -> None:
     """Units, and the legend under the picture."""
     from semibandits.plotting.legends import not_at_ends
@@ -92,6 +105,7 @@ def _finish(ax: "Axes", point: Point) -> None:
     ax.set_ylabel(in_lines(regret_label(point), HEIGHT - 0.5), parse_math=False)
     ax.set_xlabel("round")
     plain_numbers(ax)
+    name_as_many_as_fit(ax)
     old = ax.get_legend()
     assert old is not None
     legend_below(ax, not_at_ends(ax), old.get_title().get_text())
