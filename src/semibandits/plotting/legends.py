@@ -14,12 +14,13 @@ from semibandits.plotting.end_labels import EndLabels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.legend import Legend
 
 CORNERS = ("upper left", "lower right", "upper right", "lower left", "center right", "center left")
 MOST_COLUMNS = 4
 SMALL = 5.0 / 6.0
 """Letters of legends beside those of titles."""
+SHARE = 0.25
+"""Of the height of a picture, what a legend may take before names in it are broken."""
 FULL_SIZE = 5.0
 """Inches: in narrower pictures letters are smaller, down to seven tenths."""
 
@@ -114,7 +115,8 @@ def write_title(ax: "Axes", text: str, points: float) -> None:
 def write_legend(ax: "Axes", lines: Sequence[Any], title: str, place: str, points: float) -> None:
     """`place` is "inside", "below", or "free": inside where it covers no curve, else below."""
     size = SMALL * points
-    style: dict[str, Any] = {"alignment": "left", "handlelength": 2.8, "fontsize": size, "title_fontsize": size}
+    style: dict[str, Any] = {"alignment": "left", "handlelength": 2.8, "labelspacing": 0.3}
+    style |= {"fontsize": size, "title_fontsize": size}
     if place != "below":
         _settle(ax)
     if place == "below" or not _inside(ax, lines, title, place == "inside", style):
@@ -152,18 +154,16 @@ def _below(ax: "Axes", lines: Sequence[Any], title: str, style: dict[str, Any]) 
     style = {**style, "loc": "upper center", "bbox_to_anchor": (middle, 0.0), "borderaxespad": 0.0, "frameon": False}
     style |= {"bbox_transform": blended_transform_factory(ax.figure.transSubfigure, under), "columnspacing": 1.2}
     style["title"] = wrapped(ax, title, size, 0.94 * room.width)
-    tried: list[tuple[bool, float, int]] = []  # too wide, height, columns
+    tried: list[tuple[bool, bool, float, int, float]] = []  # the least is best
     for columns in range(1, 1 + min(MOST_COLUMNS, len(lines))):
-        box = _in_columns(ax, lines, columns, style, room).get_window_extent()
-        tried.append((bool(box.width > 0.98 * room.width), round(box.height), columns))
-    too_wide, least, _ = min(tried)
-    best = next(columns for wide, height, columns in tried if wide == too_wide and height <= 1.25 * least)
-    _in_columns(ax, lines, best, style, room)
-
-
-def _in_columns(ax: "Axes", lines: Sequence[Any], columns: int, style: dict[str, Any], room: Slot) -> "Legend":
-    labels = _labels(ax, lines, style["fontsize"], 0.94 * room.width / columns)
-    return ax.legend(lines, labels, ncols=columns, **style)
+        for width in (np.inf, 0.94 * room.width / columns):
+            box = ax.legend(lines, _labels(ax, lines, size, width), ncols=columns, **style).get_window_extent()
+            too_wide, bad = box.width > 0.98 * room.width, width < np.inf or box.height > SHARE * ax.figure.bbox.height
+            tried.append((bool(too_wide), bool(bad), round(box.height), columns, width))
+            if not too_wide:
+                break
+    *_, columns, width = min(tried)
+    ax.legend(lines, _labels(ax, lines, size, width), ncols=columns, **style)
 
 
 def within(box: BboxBase, whole: BboxBase) -> bool:
