@@ -19,8 +19,8 @@ CORNERS = ("upper left", "lower right", "upper right", "lower left", "center rig
 MOST_COLUMNS = 4
 SMALL = 5.0 / 6.0
 """Letters of legends beside those of titles."""
-SHARE = 0.25
-"""Of the height of a picture, what a legend may take before names in it are broken."""
+SHARE, LEFT = 0.22, 3.6
+"""Of the height of a picture, what a legend may take, or all but so many inches, before names in it are broken."""
 FULL_SIZE = 5.0
 """Inches: in narrower pictures letters are smaller, down to seven tenths."""
 
@@ -154,12 +154,16 @@ def _below(ax: "Axes", lines: Sequence[Any], title: str, style: dict[str, Any]) 
     style = {**style, "loc": "upper center", "bbox_to_anchor": (middle, 0.0), "borderaxespad": 0.0, "frameon": False}
     style |= {"bbox_transform": blended_transform_factory(ax.figure.transSubfigure, under), "columnspacing": 1.2}
     style["title"] = wrapped(ax, title, size, 0.94 * room.width)
-    tried: list[tuple[bool, bool, float, int, float]] = []  # the least is best
+    whole = ax.figure.bbox.height
+    enough = max(SHARE * whole, whole - 72.0 * LEFT * room.pixels)
+    tried: list[tuple[bool, bool, float, float, int, float]] = []  # the least is best
     for columns in range(1, 1 + min(MOST_COLUMNS, len(lines))):
         for width in (np.inf, 0.94 * room.width / columns):
-            box = ax.legend(lines, _labels(ax, lines, size, width), ncols=columns, **style).get_window_extent()
-            too_wide, bad = box.width > 0.98 * room.width, width < np.inf or box.height > SHARE * ax.figure.bbox.height
-            tried.append((bool(too_wide), bool(bad), round(box.height), columns, width))
+            labels = _labels(ax, lines, size, width)
+            box = ax.legend(lines, labels, ncols=columns, **style).get_window_extent()
+            too_wide, tall, height = bool(box.width > 0.98 * room.width), bool(box.height > enough), round(box.height)
+            broken = sum("\n" in label for label in labels)
+            tried.append((too_wide, tall, height if tall else broken, height, columns, width))
             if not too_wide:
                 break
     *_, columns, width = min(tried)
