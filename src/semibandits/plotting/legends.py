@@ -19,7 +19,7 @@ CORNERS = ("upper left", "lower right", "upper right", "lower left", "center rig
 MOST_COLUMNS = 4
 SMALL = 5.0 / 6.0
 """Letters of legends beside those of titles."""
-SHARE, LEFT = 0.22, 3.6
+SHARE, LEFT = 0.22, 3.5
 """Of the height of a picture, what a legend may take, or all but so many inches, before names in it are broken."""
 FULL_SIZE = 5.0
 """Inches: in narrower pictures letters are smaller, down to seven tenths."""

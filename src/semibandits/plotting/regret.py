@@ -29,6 +29,7 @@ WIDTH, HEIGHT, LINE = 7.2, 4.2, 0.18
 """Inches, of a picture of its own, and of a line of its legend."""
 BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
 BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)))
+BROAD_DASHES: tuple[Any, ...] = ("solid", (0, (3, 0.7)), (0, (1, 0.7)))
 LIMITS = {"upper": "curves may lie above", "lower": "curves may lie below"}
 
 
@@ -128,6 +129,7 @@ def _draw_bounds(ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Cur
 
     uppers = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
     lowers = itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES))
+    broad = itertools.cycle(BROAD_DASHES)
     styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
     for name, curve in curves.items():
         colour, dashes = next(styles.get(curve.kind, lowers))
@@ -135,7 +137,7 @@ def _draw_bounds(ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Cur
         label = as_label(name) if "$" not in name else name
         if curve.asymptotic:  # how it grows is what it says, not where it lies
             label = f"{name.removesuffix(')')}: {LIMITS[curve.kind]})"
-            style |= {"linestyle": "solid", "linewidth": 4.0, "alpha": 0.35}
+            style |= {"linestyle": next(broad), "linewidth": 4.0, "alpha": 0.35}
         values = curve.shown if np.isfinite(most) else np.where(curve.shown > 0.0, curve.shown, np.nan)
         seen = values <= most
         if not seen.any():
