@@ -1,10 +1,12 @@
 """Titles and legends of curves, so placed that nothing is cut off and no curve is covered."""
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.text import Text
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CORNERS = ("upper left", "lower right", "upper right", "lower left", "center right", "center left")
-MOST_COLUMNS = 4
+MOST_COLUMNS, SHORTEST = 4, 8
+"""Of a legend, and letters of a line."""
+FORMULA = re.compile(r"(?<!\\)\$.*?(?<!\\)\$")
 SMALL = 5.0 / 6.0
 """Letters of legends beside those of titles."""
 SHARE, LEFT = 0.22, 3.5
@@ -51,8 +55,6 @@ def slot(ax: "Axes") -> Slot:
 
 def letters(ax: "Axes") -> float:
     """The size of letters around these axes, in points."""
-    from matplotlib import rcParams
-
     room = slot(ax)
     return float(rcParams["font.size"] * np.clip(room.width / room.pixels / 72.0 / FULL_SIZE, 0.7, 1.0))
 
@@ -77,31 +79,25 @@ def not_at_ends(ax: "Axes") -> list[Any]:
     return sorted(lines, key=lambda line: np.nan_to_num(np.asarray(line.get_ydata())[-1], nan=-np.inf), reverse=True)
 
 
-def size_of(ax: "Axes", text: str, points: float) -> tuple[float, float]:
-    """Width and height in pixels."""
-    if not text:
-        return 0.0, 0.0
-    probe = Text(0.0, 0.0, text, fontsize=points)
-    probe.set_figure(ax.figure)
-    box = probe.get_window_extent()
-    return float(box.width), float(box.height)
-
-
 def wrapped(ax: "Axes", text: str, points: float, width: float) -> str:
-    """In lines of at most so many pixels, as far as words allow; lines of its own stay."""
+    """In lines of at most so many pixels, formulas whole; lines of its own stay."""
     return "\n".join(_wrapped_line(ax, line, points, width) for line in text.split("\n"))
 
 
 def _wrapped_line(ax: "Axes", line: str, points: float, width: float) -> str:
-    long = size_of(ax, line, points)[0]
+    whole = FORMULA.sub(lambda formula: formula[0].replace(" ", "\0"), line)
     most = len(line)
-    while long > width and most > 8:
-        most = min(most - 1, int(most * width / long) + 1)
-        line = textwrap.fill(line, most, break_long_words=False, break_on_hyphens=False)
-        long = size_of(ax, line, points)[0]
-        if max(map(len, line.split("\n"))) > most:
-            break  # a word that is longer than that
+    while (long := _width(ax, line, points)) > width and most > SHORTEST:
+        most = max(SHORTEST, min(most - 1, int(most * width / long) + 1))
+        line = textwrap.fill(whole, most, break_long_words="$" not in line, break_on_hyphens=False).replace("\0", " ")
     return line
+
+
+def _width(ax: "Axes", text: str, points: float) -> float:
+    """In pixels."""
+    probe = Text(0.0, 0.0, text, fontsize=points)
+    probe.set_figure(ax.figure)
+    return float(probe.get_window_extent().width) if text else 0.0
 
 
 def write_title(ax: "Axes", text: str, points: float) -> None:
@@ -194,9 +190,10 @@ def fit(ax: "Axes") -> None:
 
 
 def _fits(ax: "Axes", figure: Figure) -> bool:
-    """Whether nothing is cut off or covers what belongs to other axes."""
-    box = ax.get_tightbbox()
+    """Whether nothing is cut off or covers what belongs to another place of the figure."""
+    box, here = ax.get_tightbbox(), ax.get_subplotspec()
     if box is None:
         return True
-    others = (other.get_tightbbox() for other in figure.axes if other is not ax and other.get_visible())
-    return within(box, figure.bbox) and not any(other is not None and box.overlaps(other) for other in others)
+    elsewhere = (other for other in figure.axes if other.get_visible() and other.get_subplotspec() not in (None, here))
+    boxes = (other.get_tightbbox() for other in elsewhere)
+    return within(box, figure.bbox) and not any(other is not None and box.overlaps(other) for other in boxes)

@@ -134,7 +134,7 @@ def _draw_bounds(ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Cur
     for name, curve in curves.items():
         colour, dashes = next(styles.get(curve.kind, lowers))
         style: dict[str, Any] = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "linestyle": dashes}
-        label = as_label(name) if "$" not in name else name
+        label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
         if curve.asymptotic:  # how it grows is what it says, not where it lies
             label = f"{name.removesuffix(')')}: {LIMITS[curve.kind]})"
             style |= {"linestyle": next(broad), "linewidth": 4.0, "alpha": 0.35}
