@@ -200,6 +200,7 @@ def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:
         ({"bounds": {5: [1.0] * 4}}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
         ({"bounds": [1.0] * 4}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
         ({"bounds": "all"}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
+        ({"bounds": {r"$\log": [1.0] * 4, r"$\nothing$": [1.0] * 4}}, r"bound '\$.*nothing\$' is no formula"),
         ({"log": "yx"}, "log must be '' or 'x' or 'y' or 'xy', got 'yx'"),
         ({"log": True}, "log must be"),
         ({"ax": Figure()}, "ax must be Matplotlib Axes, got <Figure"),
@@ -301,6 +302,10 @@ def test_bounds_do_not_widen_a_linear_axis() -> None:
     labels = [line.get_label() for line in ax.get_lines()]
     assert labels[2:] == ["near", "far (above the picture)", "rising"]
     np.testing.assert_array_equal(np.asarray(ax.get_lines()[4].get_ydata()), [top, 2 * top, 50 * top, 99 * top])
+    zero = make(policies=1, regret=np.zeros((1, 5, 4))).plot({"far": [90.0] * 4})
+    assert zero.get_ylim()[1] > 90.0
+    assert zero.get_lines()[1].get_label() == "far"
+    assert result.plot({"nothing": [0.0] * 4}, log="xy").get_lines()[2].get_label() == "nothing"
     assert result.plot({"far": [90.0 * top] * 4}).get_ylim()[1] > 90.0 * top  # logarithmic
     assert result.plot({"far": [90.0 * top] * 4}).get_lines()[2].get_label() == "far"
 
