@@ -162,6 +162,29 @@ def test_drawn_over_measured_regret() -> None:
     assert len(result.plot(bounds=()).get_lines()) == 2
 
 
+def test_bounds_in_the_limit_are_broad_and_pale() -> None:
+    """Where so much can be lost; asked for by themselves they are drawn from the first round on."""
+    problem = problems.k_path(8, 2, 0.5)
+    result = simulate(problem, CombUCB1(), horizon=2000, runs=2, seed=0)
+    bounds = theory.bounds(problem, result.rounds)
+    lower = {f"{bound.title} (in the limit: curves may lie below)": bound for bound in bounds.of("lower")}
+    lines = {str(line.get_label()): line for line in result.plot(bounds=bounds).get_lines()}
+    assert len(lower) > 1
+    for name, bound in lower.items():
+        hidden = bound.vacuous | (bound.value > bounds.trivial)
+        assert 0 < np.count_nonzero(hidden) < hidden.size
+        np.testing.assert_array_equal(np.isnan(np.asarray(lines[name].get_ydata())), hidden)
+        assert lines[name].get_linewidth() > 2.0 * lines["CombUCB1"].get_linewidth()
+        assert lines[name].get_alpha() < 0.5
+    assert len({str(lines[name]._dash_pattern) for name in lower}) == len(lower)  # type: ignore[attr-defined]
+    asked = result.plot(bounds=bounds.of("lower"), log="xy").get_lines()[1:]
+    assert [line.get_label() for line in asked] == list(lower)
+    np.testing.assert_array_equal(np.isnan(np.asarray(asked[0].get_ydata())), bounds.of("lower")[0].value <= 0.0)
+    assert next(iter(bounds)).vacuous.any()
+    explicit = result.plot(bounds=bounds[:1]).get_lines()[1]
+    np.testing.assert_array_equal(np.asarray(explicit.get_ydata()), bounds[0].value)
+
+
 def test_bounds_fit_the_kind_of_regret() -> None:
     problem = Problem(greedy_set(), environments.Bernoulli([0.5, 0.4, 0.8, 0.1]))
     own, promised = (

@@ -18,7 +18,7 @@ APART = 1.25
 """From one line of text to the next, in sizes of the letters."""
 LEADER = 1.6
 """Room for the lines that lead to the names, in sizes of the letters."""
-DARKEST = 0.3
+LIGHTEST = 0.3
 """Luminance of colours in which letters can be read on white."""
 
 
@@ -106,7 +106,7 @@ def readable(colour: Any) -> str:
     """The colour, or a darker one where it is too light for letters on white."""
     red, green, blue = np.asarray(to_rgb(colour)) ** 2.2
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    darker = min(1.0, DARKEST / light) if light > 0.0 else 1.0
+    darker = min(1.0, LIGHTEST / light) if light > 0.0 else 1.0
     red, green, blue = (float((part * darker) ** (1.0 / 2.2)) for part in (red, green, blue))
     return to_hex((red, green, blue))
 

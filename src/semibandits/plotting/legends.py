@@ -1,10 +1,12 @@
 """Titles and legends of curves, so placed that nothing is cut off and no curve is covered."""
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.text import Text
@@ -14,12 +16,15 @@ from semibandits.plotting.end_labels import EndLabels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.legend import Legend
 
 CORNERS = ("upper left", "lower right", "upper right", "lower left", "center right", "center left")
-MOST_COLUMNS = 4
+MOST_COLUMNS, SHORTEST = 4, 8
+"""Of a legend, and letters of a line."""
+FORMULA = re.compile(r"(?<!\\)\$.*?(?<!\\)\$")
 SMALL = 5.0 / 6.0
 """Letters of legends beside those of titles."""
+SHARE, LEFT = 0.22, 3.5
+"""Of the height of a picture, what a legend may take, or all but so many inches, before names in it are broken."""
 FULL_SIZE = 5.0
 """Inches: in narrower pictures letters are smaller, down to seven tenths."""
 
@@ -50,8 +55,6 @@ def slot(ax: "Axes") -> Slot:
 
 def letters(ax: "Axes") -> float:
     """The size of letters around these axes, in points."""
-    from matplotlib import rcParams
-
     room = slot(ax)
     return float(rcParams["font.size"] * np.clip(room.width / room.pixels / 72.0 / FULL_SIZE, 0.7, 1.0))
 
@@ -76,31 +79,25 @@ def not_at_ends(ax: "Axes") -> list[Any]:
     return sorted(lines, key=lambda line: np.nan_to_num(np.asarray(line.get_ydata())[-1], nan=-np.inf), reverse=True)
 
 
-def size_of(ax: "Axes", text: str, points: float) -> tuple[float, float]:
-    """Width and height in pixels."""
-    if not text:
-        return 0.0, 0.0
-    probe = Text(0.0, 0.0, text, fontsize=points)
-    probe.set_figure(ax.figure)
-    box = probe.get_window_extent()
-    return float(box.width), float(box.height)
-
-
 def wrapped(ax: "Axes", text: str, points: float, width: float) -> str:
-    """In lines of at most so many pixels, as far as words allow; lines of its own stay."""
+    """In lines of at most so many pixels, formulas whole; lines of its own stay."""
     return "\n".join(_wrapped_line(ax, line, points, width) for line in text.split("\n"))
 
 
 def _wrapped_line(ax: "Axes", line: str, points: float, width: float) -> str:
-    long = size_of(ax, line, points)[0]
+    whole = FORMULA.sub(lambda formula: formula[0].replace(" ", "\0"), line)
     most = len(line)
-    while long > width and most > 8:
-        most = min(most - 1, int(most * width / long) + 1)
-        line = textwrap.fill(line, most, break_long_words=False, break_on_hyphens=False)
-        long = size_of(ax, line, points)[0]
-        if max(map(len, line.split("\n"))) > most:
-            break  # a word that is longer than that
+    while (long := _width(ax, line, points)) > width and most > SHORTEST:
+        most = max(SHORTEST, min(most - 1, int(most * width / long) + 1))
+        line = textwrap.fill(whole, most, break_long_words="$" not in line, break_on_hyphens=False).replace("\0", " ")
     return line
+
+
+def _width(ax: "Axes", text: str, points: float) -> float:
+    """In pixels."""
+    probe = Text(0.0, 0.0, text, fontsize=points)
+    probe.set_figure(ax.figure)
+    return float(probe.get_window_extent().width) if text else 0.0
 
 
 def write_title(ax: "Axes", text: str, points: float) -> None:
@@ -114,7 +111,8 @@ def write_title(ax: "Axes", text: str, points: float) -> None:
 def write_legend(ax: "Axes", lines: Sequence[Any], title: str, place: str, points: float) -> None:
     """`place` is "inside", "below", or "free": inside where it covers no curve, else below."""
     size = SMALL * points
-    style: dict[str, Any] = {"alignment": "left", "handlelength": 2.8, "fontsize": size, "title_fontsize": size}
+    style: dict[str, Any] = {"alignment": "left", "handlelength": 2.8, "labelspacing": 0.3}
+    style |= {"fontsize": size, "title_fontsize": size}
     if place != "below":
         _settle(ax)
     if place == "below" or not _inside(ax, lines, title, place == "inside", style):
@@ -152,18 +150,20 @@ def _below(ax: "Axes", lines: Sequence[Any], title: str, style: dict[str, Any]) 
     style = {**style, "loc": "upper center", "bbox_to_anchor": (middle, 0.0), "borderaxespad": 0.0, "frameon": False}
     style |= {"bbox_transform": blended_transform_factory(ax.figure.transSubfigure, under), "columnspacing": 1.2}
     style["title"] = wrapped(ax, title, size, 0.94 * room.width)
-    tried: list[tuple[bool, float, int]] = []  # too wide, height, columns
+    whole = ax.figure.bbox.height
+    enough = max(SHARE * whole, whole - 72.0 * LEFT * room.pixels)
+    tried: list[tuple[bool, bool, float, float, int, float]] = []  # the least is best
     for columns in range(1, 1 + min(MOST_COLUMNS, len(lines))):
-        box = _in_columns(ax, lines, columns, style, room).get_window_extent()
-        tried.append((bool(box.width > 0.98 * room.width), round(box.height), columns))
-    too_wide, least, _ = min(tried)
-    best = next(columns for wide, height, columns in tried if wide == too_wide and height <= 1.25 * least)
-    _in_columns(ax, lines, best, style, room)
-
-
-def _in_columns(ax: "Axes", lines: Sequence[Any], columns: int, style: dict[str, Any], room: Slot) -> "Legend":
-    labels = _labels(ax, lines, style["fontsize"], 0.94 * room.width / columns)
-    return ax.legend(lines, labels, ncols=columns, **style)
+        for width in (np.inf, 0.94 * room.width / columns):
+            labels = _labels(ax, lines, size, width)
+            box = ax.legend(lines, labels, ncols=columns, **style).get_window_extent()
+            too_wide, tall, height = bool(box.width > 0.98 * room.width), bool(box.height > enough), round(box.height)
+            broken = sum("\n" in label for label in labels)
+            tried.append((too_wide, tall, height if tall else broken, height, columns, width))
+            if not too_wide:
+                break
+    *_, columns, width = min(tried)
+    ax.legend(lines, _labels(ax, lines, size, width), ncols=columns, **style)
 
 
 def within(box: BboxBase, whole: BboxBase) -> bool:
@@ -190,9 +190,10 @@ def fit(ax: "Axes") -> None:
 
 
 def _fits(ax: "Axes", figure: Figure) -> bool:
-    """Whether nothing is cut off or covers what belongs to other axes."""
-    box = ax.get_tightbbox()
+    """Whether nothing is cut off or covers what belongs to another place of the figure."""
+    box, here = ax.get_tightbbox(), ax.get_subplotspec()
     if box is None:
         return True
-    others = (other.get_tightbbox() for other in figure.axes if other is not ax and other.get_visible())
-    return within(box, figure.bbox) and not any(other is not None and box.overlaps(other) for other in others)
+    elsewhere = (other for other in figure.axes if other.get_visible() and other.get_subplotspec() not in (None, here))
+    boxes = (other.get_tightbbox() for other in elsewhere)
+    return within(box, figure.bbox) and not any(other is not None and box.overlaps(other) for other in boxes)

@@ -29,6 +29,7 @@ WIDTH, HEIGHT, LINE = 7.2, 4.2, 0.18
 """Inches, of a picture of its own, and of a line of its legend."""
 BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
 BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)))
+BROAD_DASHES: tuple[Any, ...] = ("solid", (0, (3, 0.7)), (0, (1, 0.7)))
 LIMITS = {"upper": "curves may lie above", "lower": "curves may lie below"}
 
 
@@ -54,6 +55,8 @@ def draw(
     if log is None:
         log = fitting_scales(rounds, mean, result.kind, [curve.shown for curve in curves.values()])
     log = check_choice("log", log, LogAxes)
+    for name in curves:
+        _as_written("bound", name)
     names, heading = _names(result, labels), _heading(result, title)
     place = _place(legend, len(names) > MOST_IN_LEGEND or len(names) + len(curves) > MOST_ENTRIES)
     floor = 0.0  # where the axis begins, if nothing lies below
@@ -85,7 +88,8 @@ def draw(
             band.sticky_edges.y.append(floor)
             if rounds.size == 1:  # its band is but an edge
                 band.set(alpha=0.7, linewidth=2.0)
-    _draw_bounds(ax, rounds, curves, np.inf if "y" in log else MOST_ABOVE * mean.max())
+    most = MOST_ABOVE * mean.max() if "y" not in log and mean.max() > 0.0 else np.inf
+    _draw_bounds(ax, rounds, curves, most, positive="y" in log)
     if "y" not in log:
         ax.update_datalim([(rounds[0], 0.0)])
     ax.set_xlabel("round")
@@ -122,23 +126,26 @@ def _look(at: int) -> tuple[str, Any]:
     return COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)]
 
 
-def _draw_bounds(ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Curve], most: float) -> None:
-    """What is above `most` does not widen the axis; infinity stands for a logarithmic one."""
+def _draw_bounds(
+    ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Curve], most: float, positive: bool
+) -> None:
+    """What is above `most` does not widen the axis."""
     from matplotlib.lines import Line2D
 
     uppers = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
     lowers = itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES))
+    broad = itertools.cycle(BROAD_DASHES)
     styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
     for name, curve in curves.items():
         colour, dashes = next(styles.get(curve.kind, lowers))
         style: dict[str, Any] = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "linestyle": dashes}
-        label = as_label(name) if "$" not in name else name
+        label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
         if curve.asymptotic:  # how it grows is what it says, not where it lies
             label = f"{name.removesuffix(')')}: {LIMITS[curve.kind]})"
-            style |= {"linestyle": "solid", "linewidth": 4.0, "alpha": 0.35}
-        values = curve.shown if np.isfinite(most) else np.where(curve.shown > 0.0, curve.shown, np.nan)
+            style |= {"linestyle": next(broad), "linewidth": 4.0, "alpha": 0.35}
+        values = np.where(curve.shown > 0.0, curve.shown, np.nan) if positive else curve.shown
         seen = values <= most
-        if not seen.any():
+        if not seen.any() and (values > most).any():
             label += " (above the picture)"
         marker = "_" if rounds.size == 1 else ""
         line = Line2D(rounds, values, label=label, color=colour, marker=marker, markersize=14, zorder=2.5, **style)
