@@ -51,7 +51,7 @@ def _picture(point: Point, gallery: Gallery, name: str, alt: str, caption: str, 
 
 def draw(point: Point, width: float, bounds: Bounds | None = None) -> "Axes":
     ax = own_axes(width, HEIGHT)
-    point.result.plot(bounds, ax=ax, legend="below", title=False)
+    point.result.plot(bounds, ax=ax, legend=False, title=False)
     _finish(ax, point)
     return ax
 
@@ -106,10 +106,8 @@ def _finish(ax: "Axes", point: Point) -> None:
     ax.set_xlabel("round")
     plain_numbers(ax)
     name_as_many_as_fit(ax)
-    old = ax.get_legend()
-    assert old is not None
-    legend_below(ax, not_at_ends(ax), old.get_title().get_text())
-    old.remove()
+    runs = point.result.regret.shape[1]
+    legend_below(ax, not_at_ends(ax), f"mean of {runs:,} runs, 95% interval" if runs > 1 else "a single run")
 
 
 def in_lines(label: str, inches: float) -> str:
@@ -129,7 +127,7 @@ def legend_below(ax: "Axes", handles: Sequence[Any], title: str = "") -> None:
     columns = max(1, min(3, len(handles), int(13.0 * width / (longest + 9))))
     rows = -(-len(labels) // columns)
     lines = sum(max(label.count("\n") + 1 for label in labels[row::rows]) for row in range(rows))
-    whole.set_figheight(whole.get_figheight() + 0.17 * (lines + (title.count("\n") + 1 if title else 0)))
+    whole.set_figheight(whole.get_figheight() + 0.17 * (lines + bool(title)))
     style = {"fontsize": "small", "title_fontsize": "small", "frameon": False, "handlelength": 3.2}
     place = {"loc": "outside lower left", "alignment": "left", "ncols": columns}
     whole.legend(handles=handles, labels=labels, title=title or None, **place, **style)
