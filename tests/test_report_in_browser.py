@@ -91,6 +91,15 @@ def test_links_lead_to_sections_and_nothing_is_a_script(window: Browser, report:
     assert window.run("return document.compatMode") == "CSS1Compat"
 
 
+def test_wide_pictures_are_printed_whole(window: Browser, reproduction: Path) -> None:
+    widths = "return [...document.querySelectorAll('svg')].map(one => one.getBoundingClientRect().width)"
+    window.visit(reproduction, width=1280)
+    assert max(window.run(widths)) > 600
+    visit = window.visit(reproduction, width=640, media="print")
+    assert visit.width == 640
+    assert max(window.run(widths)) < 13.1 / 2.54 * 96
+
+
 def test_it_prints(window: Browser, report: Path) -> None:
     window.visit(report, theme="dark", media="print")
     assert window.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -203,7 +203,7 @@ def _attribute(name: str, key: str, value: str) -> str:
     if key == "href":
         return f"#{name}-{value[1:]}" if value.startswith("#") else value
     value = _REFERENCE.sub(lambda found: f"url(#{name}-{found[1]})", value)
-    if key in ("d", "x", "y", "transform", "points"):
+    if key in ("d", "x", "y"):
         return " ".join(_DECIMALS.sub(r"\1", value).split())
     if key in ("style", "fill", "stroke"):
         value = _FONT.sub(r"\1: \2var(--font)", _COLOUR.sub(_ink, value))
