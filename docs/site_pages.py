@@ -1,7 +1,8 @@
 """What the site makes of plain Markdown pages: links from names to the reference, indices, links to other folders.
 
 The pages are written to be read as they are. So `Learner.ask` in backticks becomes a link, K^{4/3} and Δ_e get a raised
-and a lowered part, and links to files that stand outside this folder lead to the pages that include them.
+and a lowered part, and links to files that stand outside this folder lead to the pages that include them. The index, by
+which the search goes, too, has the terms of the glossary and what comments name: `<!-- index: HTTP, web server -->`.
 """
 
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util.nodes import make_refnode
 
 OUTSIDE = {"benchmarks/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
@@ -19,6 +21,7 @@ RAISED = r"\^(?:\{[^{}]+\}|\([^()]+\)|-?\w+)"
 SYMBOL = r"(?:(?<!\w)(?:max|min|[^\W\d_][\u0300-\u036f]?)|Σ|(?<=√)\w)"  # one letter, not the end of a name
 FORMULA = re.compile(rf"{SYMBOL}(?:{LOWERED})(?:{RAISED})?|(?<=[\w)\]|])(?:{RAISED})")
 INDEX = re.compile(rf"{LOWERED}|{RAISED}")
+ENTRIES = re.compile(r"^<!-- index: (.+) -->$", re.MULTILINE)
 AS_IT_IS = (nodes.literal, nodes.FixedTextElement, nodes.title, nodes.raw, addnodes.desc_signature)
 
 
@@ -28,6 +31,28 @@ def lead_inside(app: Any, docname: str, source: list[str]) -> None:
         if page == f"{docname}.md":  # where we are
             source[0] = re.sub(rf"\[([^]]*)\]\({up}{file}\)", r"\1", source[0])
         source[0] = source[0].replace(f"]({up}{file}", f"]({up[3:]}{page}")
+
+
+def enter_comments(app: Any, docname: str, source: list[str]) -> None:
+    """The mark of exclamation makes a main entry: one that the search shows first."""
+
+    def directive(comment: re.Match[str]) -> str:
+        return "```{index} " + ", ".join(f"!{entry}" for entry in comment[1].split(", ")) + "\n```"
+
+    source[0] = ENTRIES.sub(directive, source[0])
+
+
+class EnterTerms(SphinxTransform):
+    """A term of a definition list has an address and is a main entry, under each of the names that commas part."""
+
+    default_priority = 400
+
+    def apply(self, **_: Any) -> None:
+        for term in self.document.findall(nodes.term):
+            names = term.astext().split(", ")
+            address = nodes.make_id(f"term-{names[0]}")
+            term["ids"].append(address)
+            term += addnodes.index(entries=[("single", name, address, "main", None) for name in names])
 
 
 def raise_and_lower(app: Any, doctree: nodes.document) -> None:
@@ -88,6 +113,8 @@ def _within(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", lead_inside)
+    app.connect("source-read", enter_comments)
+    app.add_transform(EnterTerms)
     app.connect("doctree-read", raise_and_lower)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
