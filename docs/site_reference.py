@@ -221,7 +221,7 @@ def write(folder: Path) -> None:
 
 
 def mend_signatures(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Parameters stand in lines of their own, and not in a list of definitions of nothing, which confuses readers of it."""
+    """Parameters stand in lines of their own, not in a list of definitions without terms, which is not valid."""
 
     def lines(found: re.Match[str]) -> str:
         inside = re.sub(r"<(/?)dd>", lambda tag: "</span>" if tag[1] else '<span class="sig-line">', found[1])

@@ -46,6 +46,14 @@ function addButton(block, said) {
   block.after(button);
 }
 
+/* On a phone a picture is small: a tap shows it by itself. */
+function link(picture) {
+  const whole = document.createElement("a");
+  whole.href = picture.src;
+  picture.replaceWith(whole);
+  whole.append(picture);
+}
+
 function letKeysScroll() {
   for (const box of document.querySelectorAll(BOXES)) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
@@ -59,6 +67,7 @@ window.addEventListener("DOMContentLoaded", () => {
   said.className = "out-of-sight";
   document.querySelector("article").append(said);
   for (const block of document.querySelectorAll(CODE.join())) addButton(block, said);
+  document.querySelectorAll("article img").forEach(link);
   letKeysScroll();
 });
 window.addEventListener("load", letKeysScroll);
