@@ -21,7 +21,7 @@ RAISED = r"\^(?:\{[^{}]+\}|\([^()]+\)|-?\w+)"
 SYMBOL = r"(?:(?<!\w)(?:max|min|[^\W\d_][\u0300-\u036f]?)|Σ|(?<=√)\w)"  # one letter, not the end of a name
 FORMULA = re.compile(rf"{SYMBOL}(?:{LOWERED})(?:{RAISED})?|(?<=[\w)\]|])(?:{RAISED})")
 INDEX = re.compile(rf"{LOWERED}|{RAISED}")
-ENTRIES = re.compile(r"^<!-- index: (.+) -->$", re.MULTILINE)
+ENTRIES = re.compile(r"<!-- index: (.+) -->")
 AS_IT_IS = (nodes.literal, nodes.FixedTextElement, nodes.title, nodes.raw, addnodes.desc_signature)
 
 
@@ -33,26 +33,26 @@ def lead_inside(app: Any, docname: str, source: list[str]) -> None:
         source[0] = source[0].replace(f"]({up}{file}", f"]({up[3:]}{page}")
 
 
-def enter_comments(app: Any, docname: str, source: list[str]) -> None:
-    """The mark of exclamation makes a main entry: one that the search shows first."""
+class Enter(SphinxTransform):
+    """Makes entries of the index of comments and of terms in definition lists, where commas part one name from another.
 
-    def directive(comment: re.Match[str]) -> str:
-        return "```{index} " + ", ".join(f"!{entry}" for entry in comment[1].split(", ")) + "\n```"
-
-    source[0] = ENTRIES.sub(directive, source[0])
-
-
-class EnterTerms(SphinxTransform):
-    """A term of a definition list has an address and is a main entry, under each of the names that commas part."""
+    All are main entries, which the search shows first.
+    """
 
     default_priority = 400
 
     def apply(self, **_: Any) -> None:
+        for comment in list(self.document.findall(nodes.raw)):
+            if named := ENTRIES.fullmatch(comment.astext().strip()):
+                comment.parent.replace(comment, entries(named[1], comment.parent["ids"][0]))
         for term in self.document.findall(nodes.term):
-            names = term.astext().split(", ")
-            address = nodes.make_id(f"term-{names[0]}")
+            address = nodes.make_id(f"term-{term.astext().partition(',')[0]}")
             term["ids"].append(address)
-            term += addnodes.index(entries=[("single", name, address, "main", None) for name in names])
+            term += entries(term.astext(), address)
+
+
+def entries(names: str, address: str) -> addnodes.index:
+    return addnodes.index(entries=[("single", name, address, "main", None) for name in names.split(", ")])
 
 
 def raise_and_lower(app: Any, doctree: nodes.document) -> None:
@@ -113,8 +113,7 @@ def _within(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", lead_inside)
-    app.connect("source-read", enter_comments)
-    app.add_transform(EnterTerms)
+    app.add_transform(Enter)
     app.connect("doctree-read", raise_and_lower)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

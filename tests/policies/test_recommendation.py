@@ -234,7 +234,7 @@ def test_a_policy_of_ones_own_need_not_say_it() -> None:
 
 
 def test_the_page_says_what_the_policies_say() -> None:
-    """In tables of few columns, of which a phone shows all: advice, then guarantees, and what was measured at the end."""
+    """In tables of few columns, all of which a phone shows: advice, then guarantees, and what was measured last."""
     lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
     uses, guarantees, costs = (
