@@ -33,7 +33,7 @@ SEARCHED = {
 }
 """What people look for, and the page that the search has to show among its first two."""
 
-READ = ["index", "choosing", "faq", "glossary", "sets", "suite", "reference/learner"]
+READ = ["index", "choosing", "faq", "glossary", "sets", "suite", "reference/learner", "search"]
 """Pages that are looked at in a browser: each kind of thing is on one of them."""
 
 
