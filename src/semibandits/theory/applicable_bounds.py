@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_choice, check_horizons
+from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, ONE_PAIR, Entry, Kind
@@ -120,6 +121,7 @@ class Bounds(tuple[Bound, ...]):
             yield from textwrap.wrap(note, WIDTH)
 
 
+@explained
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     """Every bound that applies to the problem, at one or more horizons.
 

@@ -1,17 +1,18 @@
 """The contracts of a policy: a formula per item, or whole solutions."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Literal
 
 from semibandits._util.arrays import Items, Scalar, Weights
 from semibandits._util.ownership import ours
+from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import Unsupported
 from semibandits.types.sets import FeasibleSet
 from semibandits.types.words import Clock, FeedbackKind, Game, Init, Note, Params, State, Stats
 
 
-class IndexPolicy(ABC):
+class IndexPolicy(metaclass=ExplainedABC):
     """A policy that is a formula per item: it scores every item by itself, and the oracle does the rest.
 
     The four functions are static and *array-safe*: nothing but arithmetic, the maths of `semibandits.kernel` and the
@@ -51,7 +52,7 @@ class IndexPolicy(ABC):
         """Constants of the formula, worked out once per game."""
         return ()
 
-    def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
+    def check(self, feasible: FeasibleSet) -> None:
         """Raises where this policy cannot play on that set."""
 
     @staticmethod
@@ -107,7 +108,7 @@ class IndexPolicy(ABC):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-class Policy(ABC):
+class Policy(metaclass=ExplainedABC):
     """A policy that is more than a formula per item: it chooses whole solutions, and keeps what state it likes.
 
     Policies see weights scaled to x in [0, 1], larger is better; a solution is worth the sum of x + `Game.offset`. They
@@ -143,7 +144,7 @@ class Policy(ABC):
     use: ClassVar[str] = ""
     """When to use it."""
 
-    def check(self, feasible: FeasibleSet) -> None:  # noqa: B027 (most have nothing to check)
+    def check(self, feasible: FeasibleSet) -> None:
         """Raises where this policy cannot play on that set."""
 
     @abstractmethod
