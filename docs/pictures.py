@@ -101,15 +101,14 @@ def k_path(n_items: int = 12, k: int = 3) -> str:
 def home(rounds: tuple[int, ...] = (2, 8, 40)) -> str:
     """A town of which a learner knows ever more: what its streets seem to take, and the route that seems best."""
     town = sb.sets.GridPaths(4)
-    minutes = sb.environments.Uniform(TOWN - 3.0, TOWN + 3.0, bounds=(0.0, 30.0))
+    traffic = sb.environments.Uniform(TOWN - 3.0, TOWN + 3.0, bounds=(0.0, 30.0)).world(seed=1)
     learner = sb.Learner(town, sense="min", bounds=(0.0, 30.0), seed=1)
     quickest = TOWN[town.argmax(-TOWN)].sum()
     parts = []
     for number, until in enumerate(rounds):
         while learner.round < until:
             decision = learner.ask()
-            key = sb.rng.key(seed=1, run=0, round=decision.round, stream=sb.rng.WORLD)
-            learner.tell(decision.id, minutes.weights(decision.round, key, decision.items))
+            learner.tell(decision, traffic.weights(decision))
         left = 30.0 + 230 * number
         best, estimates = learner.best(), learner.estimates
         place = [((left + 43 * b, 20.0 + 43 * a), (left + 43 * d, 20.0 + 43 * c)) for (a, b), (c, d) in town.edges]
