@@ -32,6 +32,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 templates_path = ["_templates"]
+html_search_scorer = str(Path(__file__).parent / "search.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

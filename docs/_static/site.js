@@ -5,11 +5,11 @@ const CODE = ["python", "sh", "console", "pycon", "toml", "json"].map((language)
 const BOXES = "article pre, article .table-wrapper";
 const PROMPT = /^(?:\$|>>>|\.\.\.)(?: |$)/;
 
-/* What is typed: where there are prompts, the lines that have one, without it, and no output. */
+/* What is typed: of what begins with a prompt, the lines that have one, without it, and no output. */
 function typed(text) {
   const lines = text.replace(/\n$/, "").split("\n");
-  const prompted = lines.filter((line) => PROMPT.test(line));
-  return (prompted.length ? prompted.map((line) => line.replace(PROMPT, "")) : lines).join("\n") + "\n";
+  const said = PROMPT.test(lines[0]) ? lines.filter((line) => PROMPT.test(line)) : lines;
+  return said.map((line) => (said === lines ? line : line.replace(PROMPT, ""))).join("\n") + "\n";
 }
 
 /* A page that is opened as a file, or over plain HTTP, may have no clipboard of its own. */
@@ -67,7 +67,7 @@ window.addEventListener("DOMContentLoaded", () => {
   said.className = "out-of-sight";
   document.querySelector("article").append(said);
   for (const block of document.querySelectorAll(CODE.join())) addButton(block, said);
-  document.querySelectorAll("article img").forEach(link);
+  document.querySelectorAll("article img:not(a img)").forEach(link);
   letKeysScroll();
 });
 window.addEventListener("load", letKeysScroll);
