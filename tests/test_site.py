@@ -23,7 +23,6 @@ ROOT = Path(__file__).parent.parent
 MODULES = ["sets", "environments", "policies", "problems", "testing", "errors", "rng", "draws", "theory"]
 SOURCES = ["kveton2015", "tight", "matroid", "chen2013", "escb", "graves_lai"]
 
-
 SEARCHED = {
     "faq": "FAQ, context, offline evaluation, deploy, HTTP, server, GPU, timeout, vehicle routing, position bias, PDF, "
     "LaTeX, export, monitor, outlier, unbounded, web server, OR-tools, time limit, logs, metrics, cite",
@@ -64,10 +63,11 @@ def test_the_site_in_a_browser(site: Path) -> None:
             for theme in ("light", "dark"):
                 for width in (1280, 360):
                     visit = window.visit(site / f"{page}.html", theme=theme, width=width)
-                    assert visit.width == width, f"{page} scrolls to the side"
                     assert visit.messages == []
                     assert all(address.startswith(site.as_uri()) for address in visit.requests)
                     assert window.violations() == [], f"{page}, {theme}, {width}"
+        for path in site.rglob("*.html"):
+            assert window.visit(path, width=360).width == 360, f"{path} scrolls to the side"
         check_pictures_follow_the_theme(window, site)
         check_wide_boxes_say_that_there_is_more(window, site)
         check_code_is_copied(window, site)
