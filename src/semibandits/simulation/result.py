@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_confidence
 from semibandits._util.showing import Shown, above, as_html
+from semibandits._util.suggestions import Suggests, explained
 from semibandits.errors import BadArgument
 from semibandits.types import IndexPolicy, Policy, Scalar
 
@@ -142,7 +143,7 @@ class Comparisons(Shown, tuple[Comparison, ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult(Shown):
+class SimulationResult(Shown, Suggests):
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
 
     regret: NDArray[np.float64]
@@ -297,6 +298,7 @@ class SimulationResult(Shown):
 
         return frames.read(path)
 
+    @explained
     def plot(
         self,
         bounds: AnyBounds = None,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_choice, check_horizons
 from semibandits._util.showing import Shown
+from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, ONE_PAIR, Entry, Kind
@@ -121,6 +122,7 @@ class Bounds(Shown, tuple[Bound, ...]):
             yield from textwrap.wrap(note, WIDTH)
 
 
+@explained
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     """Every bound that applies to the problem, at one or more horizons.
 
