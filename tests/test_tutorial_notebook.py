@@ -14,7 +14,7 @@ import pytest
 
 from test_docs import blocks, commands
 
-TEXT = notebooks.NOTEBOOK.read_text(encoding="utf-8")
+TEXT = notebooks.NOTEBOOKS[0].read_text(encoding="utf-8")
 ESCAPES = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
 """Colours, and movements of the cursor."""
 
@@ -32,8 +32,10 @@ def printed(cell: Any, stream: str = "stdout") -> str:
     return "".join(output.text for output in cell.outputs if output.get("name") == stream)
 
 
-def test_the_notebook_is_fresh() -> None:
-    assert notebooks.notebook(notebooks.PAGE) == TEXT, "the page says something else now: python docs/notebooks.py"
+@pytest.mark.parametrize("path", notebooks.NOTEBOOKS, ids=lambda path: path.parent.name)
+def test_the_notebook_is_fresh(path: Path) -> None:
+    fresh = notebooks.notebook(notebooks.PAGE) == path.read_text(encoding="utf-8")
+    assert fresh, "the page says something else now: python docs/notebooks.py"
 
 
 def test_it_is_as_jupyter_writes_it(tutorial: Any) -> None:
