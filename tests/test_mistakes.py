@@ -10,6 +10,9 @@ import pytest
 import semibandits as sb
 from semibandits import environments, policies, problems, sets, theory
 
+USED = (np, pd, pl, problems, theory)
+"""By what is typed below."""
+
 
 def cautious(costs: Any) -> list[int]:
     """A solver that takes no costs below 0."""
@@ -26,24 +29,8 @@ def names() -> dict[str, Any]:
     learner = sb.Learner(slate, "CombUCB1", seed=7)
     result = sb.simulate(problem, policies.CombUCB1(), horizon=50, runs=2, seed=0, threads=1)
     named = sb.Learner(slate, seed=7, labels=["a", "b", "c", "d"])
-    modules = {
-        "np": np,
-        "pd": pd,
-        "pl": pl,
-        "sb": sb,
-        "environments": environments,
-        "policies": policies,
-        "problems": problems,
-    }
-    things = {
-        "slate": slate,
-        "clicks": clicks,
-        "problem": problem,
-        "learner": learner,
-        "decision": learner.ask(),
-        "named": named,
-    }
-    return modules | things | {"sets": sets, "theory": theory, "cautious": cautious, "result": result}
+    found = {"slate": slate, "clicks": clicks, "problem": problem, "learner": learner, "decision": learner.ask()}
+    return globals() | found | {"named": named, "result": result}
 
 
 MISTAKES = [
