@@ -14,7 +14,7 @@ CAMPAIGNS := $(addprefix tests/,simulation/test_cluster_campaigns.py simulation/
   kernel/test_background.py kernel/test_users_code_on_disk.py live/test_concurrent_model.py \
   live/test_fork_campaigns.py live/test_loading_elsewhere.py live/test_learner_campaigns.py \
   live/test_interrupted_calls.py experiments/test_strangers.py util/test_power_cuts.py test_hostile_files.py \
-  test_kills.py test_site.py)
+  test_kills.py test_site.py test_tutorial_notebook.py)
 
 .PHONY: reproduce test test-alike test-campaigns test-all lint docs bench random clean
 

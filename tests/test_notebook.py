@@ -1,4 +1,4 @@
-"""What notebooks show of problems, decisions, learners and results."""
+"""What notebooks show of problems, learners, results and bounds."""
 
 import dataclasses
 from typing import Any
@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 import semibandits as sb
 from support import pages, results
+from support.pages import show
 
 HOSTILE = "</td></table><script>alert('1')</script>"
-
-
-def show(thing: Any) -> pages.Page:
-    html = thing._repr_html_()
-    assert "background:#" not in html  # it must read on light and on dark
-    return pages.read(html)
 
 
 def coins(n: int) -> sb.environments.Bernoulli:
@@ -78,7 +73,7 @@ def test_a_problem_that_drifts_or_fails() -> None:
     problem.feasible = Broken(2, 1)
     assert f"not known: the oracle raised RuntimeError: {HOSTILE}" in show(problem).text
     del problem.feasible
-    assert "Problem" in show(problem).text  # not even its own repr works
+    assert "Problem" in pages.read(problem._repr_html_()).text  # not even its own repr works
 
 
 # Decisions and learners
@@ -181,4 +176,93 @@ def test_results_of_all_kinds(result: Any) -> None:
 
 
 def test_names_are_escaped() -> None:
-    assert HOSTILE in show(dataclasses.replace(results.make(policies=1), policies=(HOSTILE,))).text
+    result = dataclasses.replace(results.make(policies=2), policies=(HOSTILE, "b"))
+    for thing in (result, result.summary(), result.compare(0, 1), result.comparisons()):
+        assert HOSTILE in show(thing).text
+
+
+def test_a_summary_keeps_its_order() -> None:
+    result = results.make(policies=3, runs=5)
+    summary = result.summary(confidence=0.5)
+    page = show(summary)
+    assert f"Regret after {result.rounds[-1]:,} rounds, 5 runs" in page.text
+    for row, cells in zip(summary, page.tables[0][1:], strict=True):
+        assert cells[0] == row.policy
+        shown = [float(cell.replace(",", "")) for cell in [*cells[1:3], *cells[3].split(" to ")]]
+        np.testing.assert_allclose(shown, [row.mean, row.error, row.low, row.high], rtol=0.05)
+
+
+def test_a_summary_of_many_one_run_or_none() -> None:
+    assert "... and 15 more" in show(results.make(policies=40).summary()).text
+    single = show(results.make(policies=1, runs=1).summary())
+    assert "a single run" in single.text
+    assert single.tables[0][1][2:] == ["–", "–"]
+    assert "no policies" in show(sb.simulation.Summary()).text
+
+
+def test_a_comparison_says_what_it_prints() -> None:
+    result = results.make(policies=2)
+    for one in (result.compare(0, 1), results.make(policies=2, runs=1).compare(0, 1)):
+        assert show(one).text == " ".join(str(one).replace(":\n", " ").split())
+
+
+def compared(*regrets: list[float]) -> Any:
+    rows = np.array(regrets)[:, :, None]
+    return results.make(policies=len(rows), rounds=[100], regret=rows).comparisons()
+
+
+def test_comparisons_are_a_table_of_all_pairs() -> None:
+    found = compared([10.0, 11.0, 12.0], [20.0, 21.5, 22.0], [9.0, 12.0, 13.0])
+    page = show(found)
+    apart, less = "cannot be told apart from", "has less regret than"
+    assert [row[1] for row in page.tables[0][1:]] == [apart, less, less]
+    for one, cells in zip(found, page.tables[0][1:], strict=True):
+        assert [cells[0], cells[2]] == [one.a, one.b]
+        shown = [float(cell.replace(",", "").replace("−", "-")) for cell in [*cells[3:5], *cells[5].split(" to ")]]
+        np.testing.assert_allclose(shown, [one.difference, one.error, one.low, one.high], rtol=0.05, atol=0.01)
+    assert "all 3 pairs hold together with 95%" in page.text
+    assert "3 runs in the same worlds" in page.text
+    assert repr(found) == str(found) == "\n\n".join(map(str, found))  # and without a notebook
+
+
+def test_comparisons_of_one_run_of_none_and_of_many() -> None:
+    assert show(compared([1.0], [2.0])).tables[0][1][4:] == ["–", "–"]
+    assert "less than two policies" in show(compared([1.0, 2.0])).text
+    assert "... and 14 more" in show(results.make(policies=40).comparisons()).text
+    reversed_pair = sb.simulation.Comparisons(one._replace(a=one.b, b=one.a) for one in compared([1, 2.0], [7, 8.1]))
+    assert reversed_pair[0].significant
+    turned = reversed_pair[0]._replace(difference=6.0, low=5.0, high=7.0)
+    assert show(sb.simulation.Comparisons([turned])).tables[0][1][1] == "has more regret than"
+
+
+# Bounds
+
+
+@pytest.fixture(scope="module")
+def grid() -> sb.Problem:
+    return sb.problems.grid_path(2, 0.4)
+
+
+def test_bounds_are_the_table_that_is_printed(grid: sb.Problem) -> None:
+    bounds = sb.theory.bounds(grid, [10, 100, 1000, 10_000])
+    page = show(bounds)
+    lines = str(bounds).splitlines()
+    head, *rows = page.tables[0]
+    assert head == ["bound", "of", "kind", "n = 100", "n = 1,000", "n = 10,000"]
+    assert len(rows) == len(bounds) + 1
+    for row, line in zip(rows, lines[1:], strict=False):
+        assert line.split() == " ".join(row).split()
+    for line in lines[len(rows) + 1 :]:
+        assert line in page.text
+    assert f"{len(bounds.left_out)} do not apply" in page.text
+    assert [row[0] for row in page.tables[1][1:]] == [f"{one.source}, {one.name}" for one in bounds.left_out]
+    assert page.tables[1][1][2] == ", ".join(bounds.left_out[0].missing)
+
+
+def test_an_explanation_says_its_sentences(grid: sb.Problem) -> None:
+    explained = sb.theory.explain(grid)
+    page = show(explained)
+    assert " ".join(str(explained).split()) in page.text
+    assert len(page.tables[0]) == len(explained.bounds) + 2
+    no_gaps = sb.Problem(sb.sets.TopK(2, 1), sb.environments.Bernoulli([0.5, 0.5]))
+    assert "there is nothing to lose" in show(sb.theory.explain(no_gaps)).text

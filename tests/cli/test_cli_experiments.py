@@ -351,3 +351,4 @@ def test_new_lists_and_writes_and_never_overwrites() -> None:
     assert Path("grid_path.toml").read_text() == "mine"
     assert answer("new", "budget", "--folder", "town") == {"files": ["town/budget.toml", "town/projects.csv"]}
     assert "did you mean 'slate'?" in invoke("new", "slat").stderr
+    assert invoke("new", "tutorial").output.endswith("    jupyter lab tutorial.ipynb\n")

@@ -127,7 +127,7 @@ def test_columns_say_how_wide_a_terminal_is() -> None:
     _, narrow = in_terminal("new", columns=200, env={"COLUMNS": "60"})
     _, wide = in_terminal("new", columns=200)
     assert max(map(len, narrow.splitlines())) <= 60
-    assert len(wide.splitlines()) == 6
+    assert len(wide.splitlines()) == 7
     assert run("new", env={"COLUMNS": "60"}).stdout == wide  # no terminal: never cut, never wrapped
 
 

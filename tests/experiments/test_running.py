@@ -196,7 +196,7 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", starters.STARTERS)
+@pytest.mark.parametrize("name", starters.EXPERIMENTS)
 def test_all_starters_killed_and_resumed(tmp_path: Path, name: str) -> None:
     same_as_undisturbed(shrunk(name, tmp_path, runs=8 if name == "own_solver" else 200), tmp_path)
 

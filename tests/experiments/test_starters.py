@@ -1,5 +1,6 @@
 """Starter files: they can be played, teach what they should, and overwrite nothing."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -7,11 +8,11 @@ import pytest
 
 from semibandits.errors import BadArgument, StoreFailed
 from semibandits.experiments.files.document import read
-from semibandits.experiments.files.starters import FILES, STARTERS, write_starter
+from semibandits.experiments.files.starters import EXPERIMENTS, FILES, NOTEBOOKS, STARTERS, write_starter
 from semibandits.policies import default
 
 
-@pytest.mark.parametrize("name", STARTERS)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_starter_can_be_played(tmp_path: Path, name: str) -> None:
     paths = write_starter(name, tmp_path / "new")
     assert [path.name for path in paths] == [f"{name}.toml", *FILES.get(name, ())]
@@ -28,9 +29,17 @@ def test_every_starter_can_be_played(tmp_path: Path, name: str) -> None:
 
 
 def test_there_are_six_and_some_sweep(tmp_path: Path) -> None:
-    assert len(STARTERS) == 6
-    texts = [write_starter(name, tmp_path)[0].read_text(encoding="utf-8") for name in STARTERS]
+    assert len(EXPERIMENTS) == 6
+    texts = [write_starter(name, tmp_path)[0].read_text(encoding="utf-8") for name in EXPERIMENTS]
     assert sum("sweep" in tomllib.loads(text) for text in texts) >= 2
+
+
+def test_notebooks_are_starters_too(tmp_path: Path) -> None:
+    assert list(STARTERS) == [*EXPERIMENTS, *NOTEBOOKS]
+    assert [write_starter(name, tmp_path) for name in NOTEBOOKS] == [[tmp_path / "tutorial.ipynb"]]
+    assert json.loads((tmp_path / "tutorial.ipynb").read_text(encoding="utf-8"))["nbformat"] == 4
+    with pytest.raises(BadArgument, match=r"tutorial\.ipynb would be overwritten"):
+        write_starter("tutorial", tmp_path)
 
 
 def test_names_with_hyphens_and_unknown_ones(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 # What no HTML or XML document may hold: control characters, halves of surrogate pairs, non-characters.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _CELL = "padding:.15em 1em .15em 0;background:transparent;text-align"
-_RIGHT = {False: ' class="n"', True: f' style="{_CELL}:right;font-variant-numeric:tabular-nums"'}
+_RIGHT = {False: ' class="n"', True: f' style="{_CELL}:right;white-space:nowrap;font-variant-numeric:tabular-nums"'}
 _LEFT = {False: "", True: f' style="{_CELL}:left"'}
 LONG = 40
 """Text longer than that may take several lines of a table."""

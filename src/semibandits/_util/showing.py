@@ -9,11 +9,15 @@ def above(room: str) -> Any:
     return import_module(f"semibandits.{room}")
 
 
+def as_html(thing: object) -> str:
+    html: str = above("notebook").html(thing)
+    return html
+
+
 class Shown:
     """What a notebook shows as `semibandits.notebook` writes it."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        html: str = above("notebook").html(self)
-        return html
+        return as_html(self)

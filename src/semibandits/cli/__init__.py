@@ -26,6 +26,7 @@ def main() -> None:
     Compare policies on a problem:  semibandits compare grid_path:m=4,sigma=0.2
     See which policy wins where:    semibandits suite --quick
     Ask what is guaranteed for it:  semibandits bounds grid_path:m=4,sigma=0.2
+    Learn it in a notebook:         semibandits new tutorial
     Begin an experiment:            semibandits new
     Run it:                         semibandits run experiment.toml
 

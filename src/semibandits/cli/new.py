@@ -1,4 +1,4 @@
-"""The command `new`: experiment files to begin with."""
+"""The command `new`: files to begin with."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,15 +21,16 @@ def _names() -> Iterable[str]:
 @folder_option("--folder", "Where to write it.", default=".", show_default="this one")
 @json_option
 def new(name: str | None, folder: Path, as_json: bool) -> None:
-    """Write an experiment file to begin with.
+    """Write an experiment file, or the tutorial, to begin with.
 
     Without NAME, lists what there is. The files are short and full of comments: change what you like, and run them.
-    Nothing that exists is overwritten.
+    The tutorial is a notebook. Nothing that exists is overwritten.
 
     \b
     Example:  semibandits new
               semibandits new grid_path
               semibandits new budget --folder town
+              semibandits new tutorial
     """
     from semibandits.experiments.files.starters import STARTERS, write_starter
 
@@ -44,4 +45,5 @@ def new(name: str | None, folder: Path, as_json: bool) -> None:
         print_json({"files": written})
     else:
         click.echo(lines(*(f"wrote {path}" for path in written)))
-        click.echo(f"\nChange it as you like, and run it:\n\n    semibandits run {written[0]}")
+        run = "jupyter lab" if written[0].suffix == ".ipynb" else "semibandits run"
+        click.echo(f"\nChange it as you like, and run it:\n\n    {run} {written[0]}")

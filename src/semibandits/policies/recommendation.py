@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from semibandits._util.checks import check_bounds, check_choice, check_rounds, widest
 from semibandits._util.item_bounds import are_per_item
+from semibandits._util.showing import as_html
 from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.index.bg_cts import BGCTS
@@ -74,6 +75,9 @@ class Recommendation(NamedTuple):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
 
 @explained

@@ -18,7 +18,9 @@ class Progress:
 
 @contextmanager
 def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simulating") -> Iterator[Progress]:
-    """A bar for so many rounds, where it is wanted; None: where standard error is a terminal.
+    """A bar for so many rounds, where it is wanted; None: where standard error is a terminal or a notebook's.
+
+    In a notebook it is a line of text, after a second.
 
     One that is handed in is used as it is. So one bar serves several simulations:
 
@@ -31,8 +33,15 @@ def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simul
     if isinstance(wanted, Progress):
         yield wanted
         return
-    if sys.stderr is None or not (sys.stderr.isatty() if wanted is None else wanted):
+    here = in_notebook()
+    if sys.stderr is None or not (here or sys.stderr.isatty() if wanted is None else wanted):
         yield Progress()
+        return
+    if here:
+        from semibandits.simulation.text_bar import TextBar
+
+        with TextBar(sys.stderr, rounds, what) as text:
+            yield text
         return
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -43,9 +52,7 @@ def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simul
     class Speed(ProgressColumn):
         def render(self, task: Any) -> Text:
             speed = task.finished_speed or task.speed
-            if not speed:
-                return Text("")
-            return Text(f"{speed:,.0f} rounds/s" if speed < 1e5 else f"{speed / 1e6:,.1f}M rounds/s")
+            return Text(rounds_per_second(speed) if speed else "")
 
     speed = Speed(Column(no_wrap=True))
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), speed, TimeRemainingColumn())
@@ -60,3 +67,13 @@ def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simul
                 bar.advance(task, rounds)
 
         yield Drawn()
+
+
+def in_notebook() -> bool:
+    """Whether standard error is that of a notebook: a kernel of Jupyter's has put its own there."""
+    kernel = sys.modules.get("ipykernel.iostream")
+    return kernel is not None and isinstance(sys.stderr, kernel.OutStream)
+
+
+def rounds_per_second(speed: float) -> str:
+    return f"{speed:,.0f} rounds/s" if speed < 1e5 else f"{speed / 1e6:,.1f}M rounds/s"

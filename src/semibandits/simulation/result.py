@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_confidence
-from semibandits._util.showing import Shown, above
+from semibandits._util.showing import Shown, above, as_html
 from semibandits._util.suggestions import Suggests, explained
 from semibandits.errors import BadArgument
 from semibandits.types import IndexPolicy, Policy, Scalar
@@ -65,7 +65,7 @@ def shown(number: float) -> str:
     return f"{number:.2e}" if 0.0 < abs(number) < 0.005 else f"{number:.2f}"
 
 
-class Summary(tuple[SummaryRow, ...]):
+class Summary(Shown, tuple[SummaryRow, ...]):
     """Rows, one per policy, that print as a table."""
 
     __slots__ = ()
@@ -125,6 +125,21 @@ class Comparison(NamedTuple):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+class Comparisons(Shown, tuple[Comparison, ...]):
+    """Comparisons of pairs, which print one below the other. A part of them is a plain tuple."""
+
+    confidence_note: str = ""
+    """How sure their intervals are, in words."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self))
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +233,7 @@ class SimulationResult(Shown, Suggests):
         means = self.regret[:, :, -1].mean(axis=1)
         return sorted(range(len(self.policies)), key=lambda policy: (means[policy], policy))
 
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> Comparisons:
         """Each of a policy with one that has more regret at the horizon; those of the best come first.
 
         Up to four policies are compared in pairs, more with the best only. The intervals of all pairs hold together
@@ -226,7 +241,9 @@ class SimulationResult(Shown, Suggests):
         """
         order = self.ranking()
         pairs = itertools.combinations(order, 2) if len(order) <= MOST_IN_PAIRS else ((order[0], b) for b in order[1:])
-        return [self.compare(a, b, confidence=self._confidence_in_pairs) for a, b in pairs]
+        found = Comparisons(self.compare(a, b, confidence=self._confidence_in_pairs) for a, b in pairs)
+        found.confidence_note = self.confidence_note
+        return found
 
     @property
     def _confidence_in_pairs(self) -> float:

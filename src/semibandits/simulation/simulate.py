@@ -91,7 +91,7 @@ def simulate(
     folder that keeps every finished block of runs: the same call, made again after it was killed or with more runs,
     plays only what is missing. It refuses other data and other code, yours or this package's; where it cannot see all
     that yours depends on, `UnseenCode` warns. `progress` draws a bar on standard error: default where that is a
-    terminal. A `Progress` is told of the rounds instead: so several simulations share a bar.
+    terminal or a notebook's. A `Progress` is told of the rounds instead: so several simulations share a bar.
 
     >>> import semibandits as sb
     >>> problem = sb.problems.grid_path(m=2, sigma=0.4)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_choice, check_horizons
+from semibandits._util.showing import Shown
 from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
@@ -69,7 +70,7 @@ class LeftOut(NamedTuple):
     missing: tuple[str, ...]
 
 
-class Bounds(tuple[Bound, ...]):
+class Bounds(Shown, tuple[Bound, ...]):
     """The bounds that apply: upper ones first, and of these CombUCB1's; the least at the last horizon first.
 
     Prints as a table of the last three horizons. A part of it, `bounds[:2]` say, is a plain tuple.

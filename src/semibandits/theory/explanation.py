@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semibandits._util.checks import check_count
+from semibandits._util.showing import Shown
 from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
@@ -15,7 +16,7 @@ from semibandits.theory.facts import GAPS, LOWER, Facts
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Shown):
     """What `explain` found; prints as a paragraph."""
 
     n_items: int
@@ -57,10 +58,14 @@ class Explanation:
             "notes": list(self.bounds.notes),
         }
 
-    def __str__(self) -> str:
+    def sentences(self) -> list[str]:
+        """The size, the gaps and, where there is anything to lose, what is guaranteed and what unavoidable."""
         if self.guaranteed == 0.0 or (_finite(self.min_gap) is None and self.min_gap is not None):
-            return f"{self._sizes()}\n{self._gaps()}"
-        return "\n".join([self._sizes(), self._gaps(), self._guarantee(), self._lower()])
+            return [self._sizes(), self._gaps()]
+        return [self._sizes(), self._gaps(), self._guarantee(), self._lower()]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
 
     __repr__ = __str__
 

@@ -9,6 +9,7 @@ from semibandits._util.arrays import Arrays, Bounds, Items, Scalar, Weights
 from semibandits._util.checks import check_bounds
 from semibandits._util.forks import cached_property
 from semibandits._util.ownership import ours
+from semibandits._util.showing import Shown
 from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import BadWeights, Unsupported
 from semibandits.types.sets import FeasibleSet
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 DrawFunction: TypeAlias = Callable[[int, Scalar, Scalar, Arrays], Scalar]
 
 
-class Environment(metaclass=ExplainedABC):
+class Environment(Shown, metaclass=ExplainedABC):
     """A distribution P of the items' weights.
 
     The weights of a round are a pure function of the round's `key` (see `semibandits.rng`), so that only the items

@@ -13,6 +13,7 @@ from semibandits._util.arrays import Arrays, Items, Weights
 from semibandits._util.effort import CALL, spend
 from semibandits._util.moved import renamed
 from semibandits._util.ownership import up_to_date
+from semibandits._util.showing import Shown
 from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 
@@ -115,7 +116,7 @@ class TradeOffs(NamedTuple):
         return numbers + more_numbers * (most + 1), integers + more_integers * (most + 1)
 
 
-class FeasibleSet(metaclass=ExplainedABC):
+class FeasibleSet(Shown, metaclass=ExplainedABC):
     """A set Θ of feasible solutions over items 0..n_items-1, and the oracle that finds the best of them.
 
     A subclass sets `n_items` and `max_size` (an upper bound on the size of a solution) and writes `argmax`, `contains`
