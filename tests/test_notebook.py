@@ -157,6 +157,28 @@ def test_a_result_shows_its_summary() -> None:
     assert "5 runs" in page.text
 
 
+def test_curves_have_the_scales_of_the_plot() -> None:
+    rounds = np.unique(np.geomspace(1, 10_000, 60).astype(np.int64))
+    growth = np.log1p(rounds) / np.log1p(rounds[-1])
+
+    def drawn(*ends: float) -> tuple[str, list[np.ndarray]]:
+        regret = np.array(ends)[:, None, None] * growth[None, None] * np.ones((1, 3, 1))
+        page = show(results.make(policies=len(ends), rounds=rounds, regret=regret))
+        lines = [value for name, value in page.attributes if name == "points"]
+        return page.text, [np.array([at.split(",") for at in line.split()], dtype=float) for line in lines]
+
+    text, (large, small) = drawn(1.0, 9.0)
+    assert "logarithmic" not in text
+    np.testing.assert_allclose(np.diff(small[:, 0]) / np.diff(rounds), 392.0 / 9999.0, atol=0.2)
+    np.testing.assert_allclose(136.0 - large[:, 1], (136.0 - small[:, 1]) * 9.0, atol=1.0)
+    text, (large, small) = drawn(1.0, 90.0)
+    assert text.count("(logarithmic)") == 2
+    assert "regret, up to 90 (log" in text
+    np.testing.assert_allclose(small[:, 0], 14.0 + 392.0 * np.log(rounds) / np.log(10_000), atol=0.1)
+    np.testing.assert_allclose(small[:, 1] - large[:, 1], small[0, 1] - large[0, 1], atol=0.2)  # the same, times 90
+    assert (small[0, 1], large[-1, 1]) == (136.0, 14.0)
+
+
 @pytest.mark.parametrize(
     "result",
     [

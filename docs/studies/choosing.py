@@ -16,7 +16,7 @@ from semibandits.errors import BadArgument
 from semibandits.plotting.axes import COLOURS, DASHES, light_grid
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult, simulate
-from semibandits.simulation.result import estimate
+from semibandits.simulation.summaries import estimate
 from semibandits.types import IndexPolicy
 
 if TYPE_CHECKING:

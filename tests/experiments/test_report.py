@@ -14,7 +14,7 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report import curves, items, solutions
 from semibandits.experiments.report.experiment import report
 from semibandits.experiments.report.pictures import Gallery
-from semibandits.plotting import regret as plots
+from semibandits.plotting import bound_curves as plots
 from support import pages, results
 
 HOSTILE = "</td><script>alert('1')</script>\"&amp;<b>"

@@ -144,16 +144,16 @@ def test_bounds_cannot_touch_the_result() -> None:
 
 
 def test_the_paper_s_bound() -> None:
-    ax = make().plot(bounds=True)
+    n = [10**6, 10**7, 10**8]
+    ax = make(rounds=n).plot(bounds=True)
     theirs, ours = ax.get_lines()[-2:]
     assert theirs.get_label() == "Kveton et al. 2015, Theorem 6"
     assert ours.get_label() == "semibandits, D, gap-free"
-    n = [1, 10, 100, 1000]
     np.testing.assert_array_equal(np.asarray(theirs.get_ydata()), kveton2015.theorem_6(n, 12, 4))
     np.testing.assert_array_equal(np.asarray(ours.get_ydata()), tight.gap_free(n, 12, 4, 0))  # the optimum is not told
     assert ax.get_yscale() == "log"
     facts = {**FACTS, "bounds": [-10, 20], "optimal_size": 3, "parameters": [{"policy": "CTS"}, PAPER]}
-    theirs, ours = make(provenance=facts).plot(bounds=True).get_lines()[-2:]
+    theirs, ours = make(rounds=n, provenance=facts).plot(bounds=True).get_lines()[-2:]
     np.testing.assert_allclose(np.asarray(theirs.get_ydata()), 30.0 * kveton2015.theorem_6(n, 12, 4))
     np.testing.assert_allclose(np.asarray(ours.get_ydata()), 30.0 * tight.gap_free(n, 12, 4, 3))
 
@@ -161,8 +161,10 @@ def test_the_paper_s_bound() -> None:
 @pytest.mark.parametrize("bounds", [[5.0, 7.0], [-7.0, -5.0]])
 def test_the_paper_s_bound_away_from_zero(bounds: list[float]) -> None:
     """A round can lose K times the largest weight, where solutions differ in size; only that term grows."""
-    drawn = np.asarray(make(provenance={**FACTS, "bounds": bounds}).plot(bounds=True).get_lines()[-2].get_ydata())
-    n = np.array([1, 10, 100, 1000])
+    n = np.array([10**6, 10**7, 10**8])
+    drawn = np.asarray(
+        make(rounds=n, provenance={**FACTS, "bounds": bounds}).plot(bounds=True).get_lines()[-2].get_ydata()
+    )
     root = 47.0 * np.sqrt(4 * 12 * n * np.log(n))
     np.testing.assert_allclose(drawn, 2.0 * root + 7.0 * (math.pi**2 / 3 + 1) * 4 * 12)
 
@@ -198,9 +200,32 @@ def test_where_the_paper_says_nothing(facts: dict[str, Any], says: str) -> None:
         ({"bounds": {5: [1.0] * 4}}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
         ({"bounds": [1.0] * 4}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
         ({"bounds": "all"}, "bounds must be True, what theory.bounds.* returns or some of it, or map names"),
+        ({"bounds": {r"$\log": [1.0] * 4, r"$\nothing$": [1.0] * 4}}, r"bound '\$.*nothing\$' is no formula"),
         ({"log": "yx"}, "log must be '' or 'x' or 'y' or 'xy', got 'yx'"),
         ({"log": True}, "log must be"),
         ({"ax": Figure()}, "ax must be Matplotlib Axes, got <Figure"),
+        ({"ax": Figure().add_subplot(), "size": (3.0, 2.0)}, r"size is of a picture of its own, but ax has a figure"),
+        ({"size": 3.3}, r"size must be width and height in inches, such as \(3.3, 2.6\), got 3.3"),
+        ({"size": (3.3, 2.6, 1.0)}, "size must be width and height"),
+        ({"size": (3.3, 0.0)}, "size must be width and height"),
+        ({"size": (float("nan"), 2.0)}, "size must be width and height"),
+        ({"size": "ab"}, "size must be width and height"),
+        ({"title": 5}, "title must be a string, or False for none, got 5"),
+        ({"title": r"$\nothing$"}, r"title '\$.*nothing\$' is no formula \(write .* for a dollar\)"),
+        (
+            {"labels": "ab"},
+            "labels must be 2 names, one for each policy in its order, or map policies to names, got 'ab'",
+        ),
+        ({"labels": ["a"]}, "labels must be 2 names"),
+        ({"labels": 3}, "labels must be 2 names"),
+        ({"labels": ["a", 5]}, r"labels must be names, got 5 for Policy\(1\)"),
+        ({"labels": ["a", " "]}, "labels must be names"),
+        ({"labels": ["a", r"$\frac{$"]}, "label .* is no formula"),
+        ({"labels": {"CTS": "a"}}, r"'CTS' is no policy; there are 0: Policy\(0\), 1: Policy\(1\)"),
+        ({"labels": {"Policy": "a"}}, "'Policy' is the name of several policies"),
+        ({"labels": {0: "a", "Policy(0)": "b"}}, "labels name a policy twice"),
+        ({"legend": "upper left"}, "legend must be True, False or one of 'ends', 'inside', 'below', got 'upper left'"),
+        ({"legend": 1}, "legend must be True, False or one of"),
     ],
 )
 def test_bad_plots(options: dict[str, Any], says: str) -> None:
@@ -209,13 +234,80 @@ def test_bad_plots(options: dict[str, Any], says: str) -> None:
 
 
 def test_names_are_shown_as_they_are() -> None:
-    result = replace(make(), policies=("_Mine()", "Costs($5, $6)"), problem="Bets of $5 and $6 " * 9)
+    names = ("_Mine()", "Costs($5)", "Costs($6)")
+    result = replace(make(policies=3), policies=names, problem="Bets of $5 and $6 " * 9)
     ax = result.plot({r"$\sqrt{n}$": np.sqrt})
     render(ax)
     legend = ax.get_legend()
     assert legend is not None
-    assert {text.get_text().strip() for text in legend.get_texts()} == {"_Mine()", r"Costs(\$5, \$6)", r"$\sqrt{n}$"}
-    assert ax.get_title("left").count("\n") == 2
+    assert {text.get_text().strip() for text in legend.get_texts()} == {
+        "_Mine",
+        *(rf"Costs(\${n})" for n in (5, 6)),
+        r"$\sqrt{n}$",
+    }
+    assert ax.get_title("left").replace("\n", " ") == (r"Bets of \$5 and \$6 " * 9).strip()
+    assert ax.get_title("left").count("\n") == 1
+
+
+def test_titles_and_names_of_one_s_own() -> None:
+    names = ("CTS()", "KLUCB(c=2.0, init='all')", "KLUCB(c=3.0, init='all')", "_Mine()")
+    result = replace(make(policies=4), policies=names)
+
+    def labels(**options: Any) -> list[str]:
+        return [str(line.get_label()) for line in result.plot(**options).get_lines()]
+
+    assert labels() == ["CTS", "KLUCB(c=2)", "KLUCB(c=3)", " _Mine"]
+    assert labels(labels=["a", "b", r"$\beta$ for $5", "_d"]) == ["a", "b", r"$\beta$ for $5", " _d"]
+    some = {"CTS": "Thompson", "KLUCB(c=3)": "KL", names[1]: "kl", np.int64(3): "ours"}
+    assert labels(labels=some) == ["Thompson", "kl", "KL", "ours"]
+    assert labels(labels={3: "ours"}) == ["CTS", "KLUCB(c=2)", "KLUCB(c=3)", "ours"]
+    assert result.plot(title="Two\nlines, $n^2$").get_title("left") == "Two\nlines, $n^2$"
+    assert result.plot(title="").get_title("left") == result.plot(title=False).get_title("left") == ""
+    assert result.plot(title=True).get_title("left") == result.problem
+
+
+@pytest.mark.parametrize(
+    ("rounds", "drawn", "said"),
+    [
+        ([10**5, 10**6], 2, ""),
+        ([10**3, 10**6], 2, ""),
+        ([10**3, 10**4], 1, "1 bound says nothing here: not drawn"),
+        ([10, 100], 0, "2 bounds say nothing here: not drawn"),
+    ],
+)
+def test_bounds_that_say_nothing_are_counted(rounds: list[int], drawn: int, said: str) -> None:
+    ax = make(rounds=rounds).plot(bounds=True)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text().partition("\n")[2] == said
+    lines = ax.get_lines()[2:]
+    assert len(lines) == drawn
+    for line, bound in zip(
+        reversed(lines), (tight.gap_free(rounds, 12, 4, 0), kveton2015.theorem_6(rounds, 12, 4)), strict=False
+    ):
+        np.testing.assert_array_equal(
+            np.asarray(line.get_ydata()), np.where(bound > 4.0 * np.array(rounds), np.nan, bound)
+        )
+    title = make(policies=5, rounds=[10, 100]).plot(bounds=True).get_title("left")
+    assert title.endswith("\nmean of 5 runs, 95% interval, 2 bounds say nothing here: not drawn")
+
+
+def test_bounds_do_not_widen_a_linear_axis() -> None:
+    result = make()
+    top = result.regret.mean(axis=1).max()
+    ax = result.plot(
+        {"near": [2.0 * top] * 4, "far": [90.0 * top] * 4, "rising": [top, 2 * top, 50 * top, 99 * top]}, log="x"
+    )
+    assert 2.0 * top <= ax.get_ylim()[1] <= 3.0 * top
+    labels = [line.get_label() for line in ax.get_lines()]
+    assert labels[2:] == ["near", "far (above the picture)", "rising"]
+    np.testing.assert_array_equal(np.asarray(ax.get_lines()[4].get_ydata()), [top, 2 * top, 50 * top, 99 * top])
+    zero = make(policies=1, regret=np.zeros((1, 5, 4))).plot({"far": [90.0] * 4})
+    assert zero.get_ylim()[1] > 90.0
+    assert zero.get_lines()[1].get_label() == "far"
+    assert result.plot({"nothing": [0.0] * 4}, log="xy").get_lines()[2].get_label() == "nothing"
+    assert result.plot({"far": [90.0 * top] * 4}).get_ylim()[1] > 90.0 * top  # logarithmic
+    assert result.plot({"far": [90.0 * top] * 4}).get_lines()[2].get_label() == "far"
 
 
 def test_on_axes_that_are_there() -> None:

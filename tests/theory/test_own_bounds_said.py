@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -305,11 +306,13 @@ def test_bad_input(call: Callable[[], object], says: str) -> None:
 
 
 def test_drawn_over_measured_regret() -> None:
+    """Drawn as if at later rounds, when bounds say something."""
     problem = random_problem(sets.TopK(5, 2), "max", np.random.default_rng(0))
-    result = simulate(problem, CombUCB1(), horizon=200, runs=3, seed=0, engine="plain")
+    result = simulate(problem, CombUCB1(), horizon=200, runs=3, seed=0, engine="plain", checkpoints=[100, 200])
+    result = replace(result, rounds=np.array([1_000_000, 100_000_000]))
     bounds = theory.bounds(problem, result.rounds)
     drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in result.plot(bounds=bounds).get_lines()}
-    assert set(drawn) >= {bound.title for bound in bounds.of("upper", "CombUCB1")}
+    assert set(drawn) >= {bound.title for bound in bounds.of("upper", "CombUCB1") if not bound.vacuous.all()}
     whatever = {line.get_label(): np.asarray(line.get_ydata()) for line in result.plot(bounds=True).get_lines()}
     theorem = next(bound for bound in bounds if bound.title == WHATEVER[0])
     np.testing.assert_allclose(whatever[WHATEVER[0]], theorem.value)

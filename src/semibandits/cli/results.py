@@ -12,7 +12,7 @@ from semibandits.cli.tables import lines, printable, table
 
 if TYPE_CHECKING:
     from semibandits.experiments import Experiment, Point
-    from semibandits.simulation.result import Comparison
+    from semibandits.simulation.summaries import Comparison
 
 
 def play(experiment: "Experiment", out: Path, no_report: bool, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from semibandits.experiments.point import Point
-from semibandits.simulation.result import estimate
+from semibandits.simulation.summaries import estimate
 
 MOST_ROWS = 2_000_000
 """Where every checkpoint of every run would be more rows than this, only the horizon is written."""

@@ -4,10 +4,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from semibandits._util.colours import OKABE_ITO
 from semibandits._util.html import Html, Number, escape, number
 from semibandits.notebook.parts import MOST, card, cut, note, picture, written
 from semibandits.simulation import Comparison, Comparisons, SimulationResult, Summary, SummaryRow
+from semibandits.simulation.scales import ROUNDING, fitting_scales
 
 COLOURS = (*OKABE_ITO, "currentColor")
 DASHES = ("none", "6 2", "2 2", "6 2 2 2")
@@ -85,37 +88,39 @@ def _compared(one: Comparison) -> list[Any]:
 
 
 def _curves(result: SimulationResult, order: Sequence[int]) -> str:
-    """Mean regret over the rounds, as lines; the rounds on a logarithmic scale where they span decades."""
-    rounds = [float(round) for round in result.rounds]
-    if len(rounds) < 2:
+    """Mean regret over the rounds, as lines, on the scales that `SimulationResult.plot` chooses."""
+    if len(result.rounds) < 2:
         return ""
-    logarithmic = rounds[-1] > 100.0 * rounds[0] and result.kind not in ("dynamic", "static")
-    places = [math.log(round) for round in rounds] if logarithmic else rounds
-    means = {policy: result.regret[policy].mean(axis=0).tolist() for policy in order}
-    values = [value for line in means.values() for value in line if math.isfinite(value)]
-    low, high = min([0.0, *values]), max([0.0, *values])
-    across = (WIDTH - 2.0 * MARGIN) / (places[-1] - places[0])
+    every = result.regret.mean(axis=1)
+    scales = fitting_scales(result.rounds, every, result.kind)
+    means = every[list(order)]
+    if "y" in scales:
+        positive = means > ROUNDING * means.max()
+        heights = np.log(means, where=positive, out=np.full_like(means, np.nan))
+        low, high = float(heights[positive].min()), float(heights[positive].max())
+    else:
+        heights, finite = means, means[np.isfinite(means)].tolist()
+        low, high = min([0.0, *finite]), max([0.0, *finite])
+    places = np.log(result.rounds) if "x" in scales else result.rounds.astype(np.float64)
+    xs = MARGIN + (WIDTH - 2.0 * MARGIN) / (places[-1] - places[0]) * (places - places[0])
     up = (HEIGHT - 2.0 * MARGIN) / ((high - low) or 1.0)
     lines = ""
-    for policy in reversed(order):
-        points = " ".join(
-            f"{MARGIN + across * (x - places[0]):.1f},{HEIGHT - MARGIN - up * (y - low):.1f}"
-            for x, y in zip(places, means[policy], strict=True)
-            if math.isfinite(y)
-        )
+    for policy, line in reversed(list(zip(order, HEIGHT - MARGIN - up * (heights - low), strict=True))):
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, line, strict=True) if math.isfinite(y))
         lines += f'<polyline points="{points}" fill="none" {_stroke(policy)}/>'
-    floor = HEIGHT - MARGIN - up * (0.0 - low)
+    floor = HEIGHT - MARGIN + (0.0 if "y" in scales else up * low)
+    most = number(math.exp(high) if "y" in scales else high)
+    said = {axis: " (logarithmic)" if axis in scales else "" for axis in "xy"}
     text = 'font-size="10" fill="currentColor" fill-opacity=".75"'
     axis = f'x1="{MARGIN}" y1="{floor:.1f}" x2="{WIDTH - MARGIN}" y2="{floor:.1f}"'
-    scale = " (logarithmic)" if logarithmic else ""
     return picture(
         WIDTH,
         HEIGHT,
         "mean regret over the rounds",
         f'<line {axis} stroke="currentColor" stroke-opacity=".4"/>{lines}'
-        f'<text x="{MARGIN}" y="10" {text}>{escape(result.kind)} regret, up to {number(high)}</text>'
+        f'<text x="{MARGIN}" y="10" {text}>{escape(result.kind)} regret, up to {most}{said["y"]}</text>'
         f'<text x="{WIDTH - MARGIN}" y="{HEIGHT - 2}" text-anchor="end" {text}>'
-        f"round {number(int(rounds[-1]))}{scale}</text>",
+        f"round {number(int(result.rounds[-1]))}{said['x']}</text>",
     )
 
 

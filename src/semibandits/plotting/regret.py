@@ -1,45 +1,64 @@
 """Pictures of regret over time, with bounds."""
 
 import itertools
-import textwrap
+import math
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semibandits._util.checks import check_choice
-from semibandits.errors import BadArgument, Unsupported
+from semibandits.errors import BadArgument
 from semibandits.plotting.axes import COLOURS, DASHES, LOWER_COLOUR, as_label, check_axes, light_grid, new_axes
-from semibandits.simulation.result import AnyBounds, LogAxes, SimulationResult, estimate
-from semibandits.theory.applicable_bounds import Bound, Bounds
-from semibandits.theory.kveton2015 import theorem_6
-from semibandits.theory.terms import PER_ITEM, beyond
-from semibandits.theory.tight import gap_free
+from semibandits.plotting.bound_curves import Curve, bound_curves
+from semibandits.simulation.result import AnyBounds, LegendPlace, SimulationResult
+from semibandits.simulation.scales import LogAxes, fitting_scales
+from semibandits.simulation.summaries import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
-MOST_BELOW = 8
-"""So many entries of a legend fit under a picture; more stand beside it."""
+MOST_IN_LEGEND, MOST_ENTRIES = 4, 8
+"""Policies, and policies with bounds; of more the policies are named at the ends of their curves."""
+MOST_ABOVE = 3.0
+"""A linear axis goes on to so many times the largest regret, wherever bounds lie."""
+WIDTH, HEIGHT, LINE = 7.2, 4.2, 0.18
+"""Inches, of a picture of its own, and of a line of its legend."""
 BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
 BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)))
+BROAD_DASHES: tuple[Any, ...] = ("solid", (0, (3, 0.7)), (0, (1, 0.7)))
+LIMITS = {"upper": "curves may lie above", "lower": "curves may lie below"}
 
 
 def draw(
     result: SimulationResult,
     bounds: AnyBounds,
+    *,
     confidence: float,
     log: LogAxes | None,
     ax: "Axes | None",
+    size: tuple[float, float] | None,
+    title: str | bool | None,
+    labels: Sequence[str] | Mapping[Any, str] | None,
+    legend: LegendPlace | bool | None,
 ) -> "Axes":
     check_axes(ax)
+    from semibandits.plotting import legends
+
     rounds, runs = result.rounds, result.regret.shape[1]
     mean, _, _, low, high = estimate(result.regret.swapaxes(1, 2), confidence)
-    curves = bound_curves(result, bounds)
+    known = bound_curves(result, bounds)
+    curves = {name: curve for name, curve in known.items() if curve.telling}
     if log is None:
-        log = "" if result.kind in ("dynamic", "static") else _default_log(rounds, mean, curves)
+        log = fitting_scales(rounds, mean, result.kind, [curve.shown for curve in curves.values()])
     log = check_choice("log", log, LogAxes)
+    for name in curves:
+        _as_written("bound", name)
+    names, heading = _names(result, labels), _heading(result, title)
+    place = _place(legend, len(names) > MOST_IN_LEGEND or len(names) + len(curves) > MOST_ENTRIES)
     floor = 0.0  # where the axis begins, if nothing lies below
     if "y" in log:
         floor = _smallest(mean)
@@ -47,176 +66,92 @@ def draw(
             floor = min(floor, float(low[low > 0.0].min()))
         mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
         low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
-        curves = {
-            name: curve._replace(values=np.where(curve.values > 0.0, curve.values, np.nan))
-            for name, curve in curves.items()
-        }
 
     own = ax is None
     if ax is None:
-        entries = len(result.policies) + len(curves)
-        beside = entries > MOST_BELOW
-        ax = new_axes(10.8, 5.0) if beside else new_axes(7.2, 4.2 + 0.18 * entries / _columns(entries))
+        ax = new_axes(*_size(size, len(names) if place == "ends" else 0, len(names) + len(curves)))
+    elif size is not None:
+        raise BadArgument(f"size is of a picture of its own, but ax has a figure: got size={size!r:.100} and ax")
     ax.set_xscale("log" if "x" in log else "linear")
     ax.set_yscale("log" if "y" in log else "linear")
     before = len(ax.get_lines())
-    for p, name in enumerate(result.policies):
-        colour, dashes = COLOURS[(before + p) % len(COLOURS)], DASHES[(before + p) % len(DASHES)]
+    drawn: list[Line2D] = []
+    for p, name in enumerate(names):
+        colour, dashes = _look(before + p)
         marker = "o" if rounds.size <= 12 else ""
         style = {"color": colour, "linestyle": dashes, "linewidth": 1.8, "marker": marker, "markersize": 4}
-        (line,) = ax.plot(
-            rounds, mean[p], label=as_label(textwrap.shorten(name, 48, placeholder="...")), zorder=3, **style
-        )
+        (line,) = ax.plot(rounds, mean[p], label=name, zorder=3, **style)
         line.sticky_edges.y.append(floor)
+        drawn.append(line)
         if runs > 1:
             band = ax.fill_between(rounds, low[p], high[p], color=colour, alpha=0.18, linewidth=0.0, zorder=2)
             band.sticky_edges.y.append(floor)
             if rounds.size == 1:  # its band is but an edge
                 band.set(alpha=0.7, linewidth=2.0)
-    uppers = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
-    lowers = itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES))
-    styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
-    for name, curve in curves.items():
-        colour, dashes = next(styles.get(curve.kind, lowers))
-        style = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "marker": "_" if rounds.size == 1 else ""}
-        label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
-        ax.plot(rounds, curve.values, label=label, color=colour, linestyle=dashes, markersize=14, zorder=3, **style)
-
+    most = MOST_ABOVE * mean.max() if "y" not in log and mean.max() > 0.0 else np.inf
+    _draw_bounds(ax, rounds, curves, most, positive="y" in log)
     if "y" not in log:
         ax.update_datalim([(rounds[0], 0.0)])
     ax.set_xlabel("round")
     ax.set_ylabel(f"{result.kind} regret")
-    ax.set_title(textwrap.fill(result.problem, 80), loc="left", fontsize="medium", parse_math=False)
     light_grid(ax)
-    title = "a single run" if runs == 1 else f"mean of {runs} runs, {100 * confidence:g}% interval"
-    _legend(ax, title, own)
+
+    letters = legends.letters(ax)
+    if own:
+        if "x" not in log:
+            ax.locator_params("x", nbins=max(3, round(ax.get_window_extent().width / 9.0 / letters)))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize(letters)
+            axis.set_tick_params(labelsize=letters)
+    notes = [f"mean of {runs:,} runs, {100 * confidence:g}% interval" if runs > 1 else "a single run"]
+    if left_out := len(known) - len(curves):
+        notes.append(f"{left_out} {'bound says' if left_out == 1 else 'bounds say'} nothing here: not drawn")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with a font or a layout is said when it is drawn
+        if place == "ends":
+            legends.label_ends(ax, drawn, [_look(before + p)[1] for p in range(len(drawn))], letters)
+        ax.autoscale_view()
+        listed = [] if place == "none" else legends.not_at_ends(ax)
+        above = [heading] if listed else [heading, ", ".join(notes)]
+        if heading:
+            legends.write_title(ax, "\n".join(above), letters)
+        if listed:
+            where = place if place in ("inside", "below") else "below" if own else "free"
+            legends.write_legend(ax, listed, "\n".join(notes), where, letters)
+        legends.fit(ax)
     return ax
 
 
-class Curve(NamedTuple):
-    """A bound to draw."""
-
-    values: NDArray[np.float64]
-    kind: str = "upper"
-    """As a `Bound` has it, or "trivial" for what nothing can exceed."""
+def _look(at: int) -> tuple[str, Any]:
+    return COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)]
 
 
-def bound_curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve]:
-    """The bounds at the checkpoints, by name."""
-    if bounds is None or bounds is False:
-        return {}
-    if result.provenance.get("drifts") and not isinstance(bounds, Mapping):
-        raise Unsupported(
-            "bounds need a world with means that stay as they are, and this one has none: draw bounds of your own"
-        )
-    if bounds is True:
-        return {name: Curve(values) for name, values in _whatever_the_gaps(result).items()}
-    if isinstance(bounds, Bound):
-        bounds = (bounds,)
-    if isinstance(bounds, list | tuple) and all(isinstance(bound, Bound) for bound in bounds):
-        return _from_theory(result, bounds)
-    if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
-        raise BadArgument(
-            "bounds must be True, what theory.bounds() returns or some of it, or map names to arrays or functions, "
-            f"got {bounds!r:.200}"
-        )
-    curves = {}
-    for name, bound in bounds.items():
-        values = bound(result.rounds.copy()) if callable(bound) else bound
-        try:
-            curve = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise BadArgument(f"bound {name!r:.100} must be an array or a function, got {values!r:.200}") from error
-        if curve.shape != result.rounds.shape or not np.isfinite(curve).all():
-            shape = result.rounds.shape
-            raise BadArgument(f"bound {name!r:.100} must be finite numbers of shape {shape}, got {values!r:.200}")
-        curves[name] = Curve(curve)
-    return curves
+def _draw_bounds(
+    ax: "Axes", rounds: NDArray[np.int64], curves: Mapping[str, Curve], most: float, positive: bool
+) -> None:
+    """What is above `most` does not widen the axis."""
+    from matplotlib.lines import Line2D
 
-
-def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str, Curve]:
-    """Of all bounds of a problem, those about the policies that played and what no policy can help. Of some, all."""
-    for bound in bounds:
-        if not np.array_equal(bound.rounds, result.rounds):
-            raise BadArgument(
-                f"the bounds are at other rounds ({bound.rounds.size}) than the result's {result.rounds.size} "
-                "checkpoints: make them by theory.bounds(problem, result.rounds)"
-            )
-    trivial = {}
-    approximate = result.kind == "ratio" and result.provenance.get("ratio", 1.0) < 1.0
-    regret, played = "ratio" if approximate else "expected", _played(result)
-    if isinstance(bounds, Bounds):
-        if bounds.problem != result.problem:
-            raise BadArgument(f"the bounds are of {bounds.problem:.200}, the result of {result.problem:.200}")
-        if regret == "expected":
-            trivial = {"no policy loses more": Curve(bounds.trivial, "trivial")}
-        bounds = [
-            bound
-            for bound in bounds
-            if bound.regret == regret
-            and (bound.policy in played if bound.kind == "upper" else bound.kind == "lower" and bound.value.any())
-        ]
-    for bound in bounds:
-        if bound.regret != regret:
-            raise BadArgument(f"{bound.title} bounds {bound.regret} regret, but this is {result.kind} regret")
-    return {
-        **{
-            f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": Curve(bound.value, bound.kind)
-            for bound in bounds
-        },
-        **trivial,
-    }
-
-
-def _played(result: SimulationResult) -> set[str]:
-    return {name for name in names_in_bounds(result) if name is not None}
-
-
-def names_in_bounds(result: SimulationResult) -> list[str | None]:
-    """Each policy as bounds call it: sets without signs make CombUCB1 start optimistically, which is as good."""
-    names = {("CombUCB1", 1.5): "CombUCB1", ("CombUCB1", 2.0): "OMM", ("OMM", None): "OMM"}
-    known = [
-        names.get((parameters.get("policy"), parameters.get("alpha")))
-        if parameters.get("init") in ("paper", "optimistic")
-        else None
-        for parameters in result.provenance.get("parameters", ())
-    ]
-    return [*known, *[None] * (len(result.policies) - len(known))]
-
-
-def _whatever_the_gaps(result: SimulationResult) -> dict[str, NDArray[np.float64]]:
-    """What holds for CombUCB1 on all problems with as many items."""
-    facts = result.provenance
-    missing = [name for name in ("n_items", "max_size", "bounds", "ratio", "parameters") if name not in facts]
-    if missing:
-        raise Unsupported(f"this result does not say its {', '.join(missing)}: the paper's bound cannot be worked out")
-    if facts["ratio"] < 1.0:
-        raise Unsupported(f"the paper's bound needs an exact oracle; this one's ratio is {facts['ratio']}")
-    if not facts.get("promised", True):
-        raise Unsupported("the paper's bound needs an exact oracle; this one's search may be cut short")
-    if "CombUCB1" not in _played(result):
-        raise Unsupported(
-            "the paper's bound is of CombUCB1 with alpha=1.5 and init='paper'; what played here is "
-            f"{facts['parameters']!r:.300}"
-        )
-    if facts.get("last_round") is not None:
-        raise Unsupported("the paper's bound needs independent rounds; this table was played in the order of its rows")
-    L, K = facts["n_items"], max(facts["max_size"], 1)
-    lo, hi = (np.asarray(side) if isinstance(side, list) else side for side in facts["bounds"])
-    span = float(np.max(hi - lo))
-    spans = (hi - lo) / span if isinstance(lo, np.ndarray) else None
-    more, size = beyond(PER_ITEM, (lo, hi), L, K), facts.get("optimal_size", 0)
-    return {
-        "Kveton et al. 2015, Theorem 6": span * theorem_6(result.rounds, L, K, spans=spans) + more,
-        "semibandits, D, gap-free": span * gap_free(result.rounds, L, K, size, spans=spans) + more,
-    }
-
-
-def _default_log(rounds: NDArray[np.int64], mean: NDArray[np.float64], curves: Mapping[str, Curve]) -> LogAxes:
-    wide = rounds[-1] > 100 * rounds[0]
-    positive = mean.min() > -1e-9 * np.abs(mean).max()
-    dwarfed = positive and any(curve.values.max() > 10.0 * mean.max() > 0.0 for curve in curves.values())
-    return "xy" if wide and dwarfed else "x" if wide else "y" if dwarfed else ""
+    uppers = itertools.cycle(itertools.product(BOUND_GREYS, BOUND_DASHES))
+    lowers = itertools.cycle(itertools.product((LOWER_COLOUR,), BOUND_DASHES))
+    broad = itertools.cycle(BROAD_DASHES)
+    styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
+    for name, curve in curves.items():
+        colour, dashes = next(styles.get(curve.kind, lowers))
+        style: dict[str, Any] = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "linestyle": dashes}
+        label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
+        if curve.asymptotic:  # how it grows is what it says, not where it lies
+            label = f"{name.removesuffix(')')}: {LIMITS[curve.kind]})"
+            style |= {"linestyle": next(broad), "linewidth": 4.0, "alpha": 0.35}
+        values = np.where(curve.shown > 0.0, curve.shown, np.nan) if positive else curve.shown
+        seen = values <= most
+        if not seen.any() and (values > most).any():
+            label += " (above the picture)"
+        marker = "_" if rounds.size == 1 else ""
+        line = Line2D(rounds, values, label=label, color=colour, marker=marker, markersize=14, zorder=2.5, **style)
+        line.set_transform(ax.transData)
+        ax.add_artist(line)
+        ax.update_datalim(np.column_stack([rounds, values])[seen])
 
 
 def _smallest(mean: NDArray[np.float64]) -> float:
@@ -225,19 +160,68 @@ def _smallest(mean: NDArray[np.float64]) -> float:
     return float(some.min()) if some.size else 0.0
 
 
-def _columns(entries: int) -> int:
-    return 1 if entries < 4 else 2
+def _size(size: Any, at_ends: int, listed: int) -> tuple[float, float]:
+    if size is None:
+        return WIDTH, max(HEIGHT, 1.5 + 0.16 * at_ends) + LINE * math.ceil((listed - at_ends) / 2)
+    pair = tuple(size) if isinstance(size, Sequence) else ()
+    if len(pair) != 2 or not all(isinstance(side, int | float | np.number) and 0.5 <= side <= 100.0 for side in pair):
+        raise BadArgument(f"size must be width and height in inches, such as (3.3, 2.6), got {size!r:.100}")
+    return float(pair[0]), float(pair[1])
 
 
-def _legend(ax: "Axes", title: str, own: bool) -> None:
-    """The curves in the order in which they end, from top to bottom; outside of the picture where it is our own."""
-    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
-    lines.sort(key=lambda line: np.nan_to_num(np.asarray(line.get_ydata())[-1], nan=-np.inf), reverse=True)
-    place: dict[str, Any] = {"loc": "best"}
-    if own and len(lines) > MOST_BELOW:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
-    elif own:
-        under_label = 4.5  # in sizes of the font
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": under_label, "frameon": False}
-        place["ncols"] = _columns(len(lines))
-    ax.legend(handles=lines, title=title, fontsize="small", title_fontsize="small", handlelength=3.2, **place)
+def _heading(result: SimulationResult, title: Any) -> str:
+    if title is None or title is True:
+        return result.problem.replace("$", r"\$")
+    if title is False:
+        return ""
+    if not isinstance(title, str):
+        raise BadArgument(f"title must be a string, or False for none, got {title!r:.100}")
+    return _as_written("title", title)
+
+
+def _place(legend: Any, many: bool) -> str:
+    """As `LegendPlace`, or "none", or "free" where nobody says."""
+    if legend is None:
+        return "ends" if many else "free"
+    if isinstance(legend, bool):
+        return "free" if legend else "none"
+    if not isinstance(legend, str) or legend not in get_args(LegendPlace):
+        places = ", ".join(map(repr, get_args(LegendPlace)))
+        raise BadArgument(f"legend must be True, False or one of {places}, got {legend!r:.100}")
+    return legend
+
+
+def _names(result: SimulationResult, labels: Any) -> list[str]:
+    """What curves are called."""
+    names = [as_label(name) for name in result.short_names]
+    if labels is None:
+        return names
+    many = len(names)
+    if isinstance(labels, Mapping):
+        named = [(result.policy_number(policy), label) for policy, label in labels.items()]
+        if len({number for number, _ in named}) < len(named):
+            raise BadArgument(f"labels name a policy twice: {labels!r:.300}")
+    elif isinstance(labels, Sequence) and not isinstance(labels, str) and len(labels) == many:
+        named = list(enumerate(labels))
+    else:
+        raise BadArgument(
+            f"labels must be {many} names, one for each policy in its order, or map policies to names, "
+            f"got {labels!r:.300}"
+        )
+    for number, label in named:
+        if not isinstance(label, str) or not label.strip():
+            raise BadArgument(f"labels must be names, got {label!r:.100} for {result.policies[number]}")
+        names[number] = _as_written("label", f" {label}" if label.startswith("_") else label)
+    return names
+
+
+def _as_written(what: str, text: str) -> str:
+    """The user's own text, which Matplotlib sets as mathematics between dollars."""
+    from matplotlib.mathtext import MathTextParser
+
+    if text.replace(r"\$", "").count("$") % 2 == 0 and "$" in text:
+        try:
+            MathTextParser("path").parse(text)
+        except ValueError as error:
+            raise BadArgument(rf"{what} {text!r:.100} is no formula (write \$ for a dollar): {error!s:.300}") from error
+    return text

@@ -6,16 +6,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semibandits._util.checks import check_confidence
-from semibandits._util.showing import Shown, above, as_html
+from semibandits._util.showing import Shown, above
 from semibandits._util.suggestions import Suggests, explained
 from semibandits.errors import BadArgument
-from semibandits.types import IndexPolicy, Policy, Scalar
+from semibandits.simulation.scales import LogAxes
+from semibandits.simulation.short_names import short_names
+from semibandits.simulation.summaries import Comparison, Comparisons, Summary, SummaryRow, estimate
+from semibandits.types import IndexPolicy, Policy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from semibandits.theory.applicable_bounds import Bound
 
-LogAxes: TypeAlias = Literal["", "x", "y", "xy"]
+LegendPlace: TypeAlias = Literal["ends", "inside", "below"]
 ERROR = 0.05
 """The chance that any of the comparisons of one simulation is wrong by luck."""
 MOST_IN_PAIRS = 4
@@ -31,115 +33,6 @@ MOST_IN_PAIRS = 4
 AnyBounds: TypeAlias = (
     "Mapping[str, ArrayLike | Callable[[NDArray[np.int64]], ArrayLike]] | Sequence[Bound] | Bound | bool | None"
 )
-
-
-class Estimate(NamedTuple):
-    """A mean over runs; `low` and `high` bound it with the given confidence. Numbers, or arrays of them."""
-
-    mean: Scalar
-    deviation: Scalar
-    error: Scalar
-    low: Scalar
-    high: Scalar
-
-
-class SummaryRow(NamedTuple):
-    """One policy's regret at one round, over all runs; `low` and `high` bound its mean with the given confidence."""
-
-    policy: str
-    round: int
-    runs: int
-    mean: float
-    deviation: float
-    error: float
-    low: float
-    high: float
-
-
-def shown(number: float) -> str:
-    """With two decimals, or more where these would be zeros.
-
-    >>> shown(1234.5), shown(0.0), shown(-3.21e-13)
-    ('1234.50', '0.00', '-3.21e-13')
-    """
-    return f"{number:.2e}" if 0.0 < abs(number) < 0.005 else f"{number:.2f}"
-
-
-class Summary(Shown, tuple[SummaryRow, ...]):
-    """Rows, one per policy, that print as a table."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        width = max(len("policy"), *(len(row.policy) for row in self))
-        lines = [f"{'policy':<{width}}  {'regret':>12}  {'± error':>10}  {'interval':>25}  {'runs':>6}"]
-        for row in self:
-            interval, mean, error = f"[{shown(row.low)}, {shown(row.high)}]", shown(row.mean), shown(row.error)
-            lines.append(f"{row.policy:<{width}}  {mean:>12}  {error:>10}  {interval:>25}  {row.runs:>6}")
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-
-class Comparison(NamedTuple):
-    """The regret of policy `a` less that of policy `b` at one round, run by run in the same worlds.
-
-    `difference` is its mean, `deviation` that of one run, `error` that of the mean; `low` and `high` bound the mean
-    with the given confidence. `unpaired` is the error that runs in different worlds would have left.
-    """
-
-    a: str
-    b: str
-    round: int
-    runs: int
-    difference: float
-    deviation: float
-    error: float
-    low: float
-    high: float
-    confidence: float
-    unpaired: float
-
-    @property
-    def significant(self) -> bool:
-        """Whether the interval leaves 0 out. A single run tells nothing."""
-        return self.low > 0.0 or self.high < 0.0
-
-    def __str__(self) -> str:
-        after = f"after {self.round} rounds"
-        if self.runs == 1:
-            return f"{self.a} and {self.b} {after} of a single run:\ndifference {shown(self.difference)}, error unknown"
-        errors = f"standard error {shown(self.error)} over {self.runs} paired runs (unpaired: {shown(self.unpaired)})"
-        interval = f"{100 * self.confidence:g}% interval"
-        if self.low <= 0 <= self.high:
-            return (
-                f"{self.a} and {self.b} cannot be told apart {after}:\n"
-                f"difference {shown(self.difference)}, {interval} [{shown(self.low)}, {shown(self.high)}], {errors}"
-            )
-        less, more = (self.a, self.b) if self.difference < 0 else (self.b, self.a)
-        low, high = sorted((abs(self.low), abs(self.high)))
-        return (
-            f"{less} has less regret than {more} {after}:\n"
-            f"{shown(abs(self.difference))} less, {interval} [{shown(low)}, {shown(high)}], {errors}"
-        )
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(self)
-
-
-class Comparisons(Shown, tuple[Comparison, ...]):
-    """Comparisons of pairs, which print one below the other. A part of them is a plain tuple."""
-
-    confidence_note: str = ""
-    """How sure their intervals are, in words."""
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self))
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +98,18 @@ class SimulationResult(Shown, Suggests):
         rows = []
         for name, regret in zip(self.policies, self.regret[:, :, at], strict=True):
             rows.append(SummaryRow(name, int(self.rounds[at]), regret.size, *estimate(regret, confidence)))
-        return Summary(rows)
+        found = Summary(rows)
+        found.confidence, found.leaders = float(confidence), self._leaders(at)
+        return found
+
+    def _leaders(self, at: int) -> frozenset[str]:
+        means = self.regret[:, :, at].mean(axis=1)
+        if self.regret.shape[1] == 1 or not np.isfinite(means).all():
+            return frozenset()
+        best, round = int(means.argmin()), int(self.rounds[at])
+        others = (other for other in range(len(means)) if other != best)
+        pairs = [self.compare(other, best, round, self._confidence_in_pairs) for other in others]
+        return frozenset([self.policies[best], *(one.a for one in pairs if not one.significant)])
 
     def compare(self, a: int | str, b: int | str, round: int | None = None, confidence: float = 0.95) -> Comparison:
         """The difference of two policies' regret, a's less b's, at a checkpoint (default: the horizon).
@@ -215,7 +119,7 @@ class SimulationResult(Shown, Suggests):
         runs.
         """
         at = self._checkpoint(round)
-        first, second = self._policy(a), self._policy(b)
+        first, second = self.policy_number(a), self.policy_number(b)
         of_a, of_b = self.regret[first, :, at], self.regret[second, :, at]
         alone = estimate(of_a, confidence).error, estimate(of_b, confidence).error
         return Comparison(
@@ -266,12 +170,8 @@ class SimulationResult(Shown, Suggests):
 
     @property
     def short_names(self) -> list[str]:
-        """The policies' names with no more parameters than tell them apart."""
-        alike: dict[str, list[str]] = {}
-        for name in self.policies:
-            alike.setdefault(name.partition("(")[0], []).append(name)
-        short = [_short(name, alike[name.partition("(")[0]]) for name in self.policies]
-        return short if len(set(short)) == len(short) else list(self.policies)
+        """The policies' names with no more parameters than tell them apart, as pictures have them."""
+        return short_names(self.policies)
 
     def to_frame(self) -> Any:
         """One row per policy, run and checkpoint (`policy`, `run`, `round`, `regret`): Polars, or else pandas."""
@@ -306,20 +206,33 @@ class SimulationResult(Shown, Suggests):
         confidence: float = 0.95,
         log: LogAxes | None = None,
         ax: "Axes | None" = None,
+        size: tuple[float, float] | None = None,
+        title: str | bool | None = None,
+        labels: Sequence[str] | Mapping[Any, str] | None = None,
+        legend: LegendPlace | bool | None = None,
     ) -> "Axes":
         """Draws each policy's mean regret over the rounds, its confidence interval shaded (Student's, over runs).
 
-        `bounds=theory.bounds(problem, result.rounds)` draws all that is known about the policies that played, and what
-        is unavoidable; some of these bounds, those; True what holds for CombUCB1 whatever the gaps, which needs no
-        problem. Bounds of one's own map names to curves: an array with a value for each of `rounds`, or a function of
-        them. `log` names the
-        logarithmic axes: by default x where the checkpoints span more than two decades, and y where a bound is more
-        than ten times the regret. The legend lists the curves as they end, from top to bottom.
+        `bounds=theory.bounds(problem, result.rounds)` draws what is known about the policies that played, and what
+        is unavoidable, where it says something; a list of some of these bounds draws those, whatever they say; True
+        what holds for CombUCB1 whatever the gaps, which needs no problem. Bounds of one's own map names to curves: an
+        array with a value for each of `rounds`, or a function of them.
 
-        Draws on `ax` where given, else on a figure of its own, `.figure` of what is returned: one of pyplot's where
-        pyplot is in use or in a notebook.
+        `log` names the logarithmic axes. By default both where the largest regret or bound is more than ten times the
+        least regret, else none; rounds stay linear where they span less than two decades and in worlds that drift, and
+        are logarithmic where there are but a few checkpoints over more decades.
+
+        `title` is the problem unless given; "" or False for none. `labels` are other names for the policies, one for
+        each, or some by a policy's name, short name, class or number. `legend` says where names stand: at the "ends" of
+        the curves, "inside" or "below"; True is a legend where there is room, False none. By default more than four
+        policies are named at their ends, fewer in a legend.
+
+        Draws on `ax` where given, else on a figure of its own of `size` (width, height) inches, `.figure` of what is
+        returned: one of pyplot's where pyplot is in use or in a notebook.
         """
-        axes: Axes = above("plotting.regret").draw(self, bounds, confidence, log, ax)
+        axes: Axes = above("plotting.regret").draw(
+            self, bounds, confidence=confidence, log=log, ax=ax, size=size, title=title, labels=labels, legend=legend
+        )
         return axes
 
     def _checkpoint(self, round: Any) -> int:
@@ -329,48 +242,20 @@ class SimulationResult(Shown, Suggests):
             raise BadArgument(f"round {round!r:.100} is not a checkpoint; they are {self.rounds.tolist()!r:.200}")
         return int(np.flatnonzero(self.rounds == round)[0])
 
-    def _policy(self, which: Any) -> int:
+    def policy_number(self, which: Any) -> int:
+        """The place in `policies` of a policy given by name, short name, class, number, or itself."""
         which = repr(which) if isinstance(which, IndexPolicy | Policy) else which
-        names: Sequence[Any] = self.policies if isinstance(which, str) else range(len(self.policies))
-        sane = isinstance(which, int | np.integer | str) and not isinstance(which, bool)
-        found = [at for at, name in enumerate(names) if sane and name == which]
-        if not found and isinstance(which, str):
-            found = [at for at, name in enumerate(self.policies) if name.partition("(")[0] == which]
+        numbers = range(len(self.policies))
+        if isinstance(which, str):
+            classes = [name.partition("(")[0] for name in self.policies]
+            found: list[int] = []
+            for names in (self.policies, self.short_names, classes):
+                found = found or [at for at, name in enumerate(names) if name == which]
+        else:
+            sane = isinstance(which, int | np.integer) and not isinstance(which, bool)
+            found = [int(which)] if sane and which in numbers else []
         if len(found) == 1:
             return found[0]
         there = ", ".join(f"{at}: {name}" for at, name in enumerate(self.policies))
         problem = "is the name of several policies; give a number" if found else "is no policy"
         raise BadArgument(f"{which!r:.100} {problem}; there are {there:.1000}")
-
-
-def estimate(sample: NDArray[np.float64], confidence: float) -> Estimate:
-    """Mean, standard deviation, standard error and Student's interval over the last axis; NaN where it has length 1."""
-    from scipy.special import stdtrit
-
-    check_confidence(confidence)
-    runs = sample.shape[-1]
-    mean = sample.mean(axis=-1)
-    deviation = sample.std(axis=-1, ddof=1) if runs > 1 else np.full_like(mean, np.nan)
-    error = deviation / runs**0.5
-    half = error * (stdtrit(runs - 1, 0.5 + confidence / 2.0) if runs > 1 else np.nan)
-    numbers = mean, deviation, error, mean - half, mean + half
-    return Estimate(*(map(float, numbers) if sample.ndim == 1 else numbers))
-
-
-def _short(name: str, alike: list[str]) -> str:
-    """Without what all names like it have in common.
-
-    >>> alike = ["CombUCB1(alpha=0.5, init='paper')", "CombUCB1(alpha=1.5, init='paper')"]
-    >>> _short(alike[0], alike)
-    'CombUCB1(alpha=0.5)'
-    """
-    short, _, rest = name.partition("(")
-    if len(alike) == 1:
-        return short
-    parts = [set(other.partition("(")[2].removesuffix(")").split(", ")) for other in alike]
-    if not all(
-        other.endswith(")") and all("=" in part for part in some) for other, some in zip(alike, parts, strict=True)
-    ):
-        return name
-    common = set.intersection(*parts)
-    return f"{short}({', '.join(part for part in rest.removesuffix(')').split(', ') if part not in common)})"

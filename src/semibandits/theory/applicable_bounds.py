@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from semibandits._util.checks import check_choice, check_horizons
 from semibandits._util.showing import Shown
 from semibandits._util.suggestions import explained
+from semibandits._util.typeset import Cell, Figure, Table, Typeset
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, ONE_PAIR, Entry, Kind
@@ -70,10 +71,11 @@ class LeftOut(NamedTuple):
     missing: tuple[str, ...]
 
 
-class Bounds(Shown, tuple[Bound, ...]):
+class Bounds(Shown, Typeset, tuple[Bound, ...]):
     """The bounds that apply: upper ones first, and of these CombUCB1's; the least at the last horizon first.
 
-    Prints as a table of the last three horizons. A part of it, `bounds[:2]` say, is a plain tuple.
+    Prints as a table of the last three horizons, as it is in LaTeX and Markdown. A part of it, `bounds[:2]` say, is a
+    plain tuple.
     """
 
     problem: str = ""
@@ -106,6 +108,14 @@ class Bounds(Shown, tuple[Bound, ...]):
         return "\n".join(line.rstrip() for line in self._lines())
 
     __repr__ = __str__
+
+    def _table(self) -> Table:
+        rows = table_rows(self, SHOWN)
+        figures: list[list[Cell]] = [
+            [*row[:3], *(Figure(value[:-1], mark=value[-1].strip()) for value in row[3:])] for row in rows
+        ]
+        titles: list[Cell] = ["bound", "of", "kind", *(Figure(f"n = {short(n)}") for n in self.rounds[-SHOWN:])]
+        return Table(titles, figures, meanings(rows))
 
     def _lines(self) -> Iterator[str]:
         rows = table_rows(self, SHOWN)

@@ -25,7 +25,7 @@ from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies import CombUCB1
 from semibandits.problem import Problem
 from semibandits.simulation import simulate
-from semibandits.simulation.result import estimate
+from semibandits.simulation.summaries import estimate
 from semibandits.theory.kveton2015 import Additive, lemma_1
 from semibandits.theory.terms import one_pair, worst_loss
 from semibandits.types import Environment, Weights

@@ -20,7 +20,7 @@ from semibandits.experiments.paper.published import HORIZON
 from semibandits.experiments.paper.runs import CHECKPOINTS, Grid, Plays, every_run
 from semibandits.experiments.paper.style import dress, line_with_bars, mean_and_band, plain_numbers
 from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
-from semibandits.simulation.result import estimate
+from semibandits.simulation.summaries import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

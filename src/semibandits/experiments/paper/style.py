@@ -1,10 +1,10 @@
 """The style of the pictures of a reproduction."""
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from semibandits.plotting.axes import DARK, light_grid
+from semibandits.plotting.spread import spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,8 @@ def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float 
     x = ax.get_xlim()[1]
     at_axes = ax.transData + ax.transAxes.inverted()
     ordered = sorted((float(at_axes.transform((x, height))[1]), name, colour) for height, name, colour in ends)
-    for (height, name, colour), place in zip(ordered, spread([height for height, *_ in ordered], apart), strict=True):
+    places = spread([height for height, *_ in ordered], [apart] * (len(ordered) - 1))
+    for (height, name, colour), place in zip(ordered, places, strict=True):
         ax.annotate(
             name,
             (1.0, height),
@@ -65,22 +66,6 @@ def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float 
             color=DARK,
             va="center",
         )
-
-
-def spread(heights: Sequence[float], apart: float) -> list[float]:
-    """Ascending heights moved as little as makes any two of them so far apart.
-
-    >>> [round(place, 2) for place in spread([0.1, 0.5, 0.5, 0.8], 0.1)]
-    [0.1, 0.45, 0.55, 0.8]
-    """
-    blocks: list[list[float]] = []  # heights that move together, each without the room that those below it take
-    for at, height in enumerate(heights):
-        blocks.append([height - at * apart])
-        while len(blocks) > 1 and fmean(blocks[-2]) > fmean(blocks[-1]):
-            above = blocks.pop()
-            blocks[-1] += above
-    bases = [fmean(block) for block in blocks for _ in block]
-    return [base + at * apart for at, base in enumerate(bases)]
 
 
 def dress(ax: "Axes", x: str, y: str, title: str) -> None:

@@ -16,7 +16,7 @@ from semibandits.experiments.report.pictures import Gallery, figure
 from semibandits.experiments.report.wording import of_unit
 from semibandits.oracle import solve
 from semibandits.plotting.axes import own_axes
-from semibandits.plotting.regret import Curve, bound_curves, names_in_bounds
+from semibandits.plotting.bound_curves import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
 from semibandits.theory.applicable_bounds import Bound, Bounds
@@ -38,7 +38,7 @@ def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
     """The regret of every policy over the rounds, then with bounds where there are any."""
     result = point.result
     ax = own_axes(WIDTH, 3.4)
-    _briefly_named(result).plot(ax=ax)
+    _briefly_named(result).plot(ax=ax, legend="below")
     _finish(ax, point)
     words = f"{result.kind.capitalize()} regret of {several_policies(point)} up to round {result.rounds[-1]:,}"
     runs = result.regret.shape[1]
@@ -83,14 +83,15 @@ def plain_numbers(ax: "Axes") -> None:
 
 def _finish(ax: "Axes", point: Point) -> None:
     """Units, and the legend under the picture."""
+    from semibandits.plotting.legends import not_at_ends
+
     ax.set_ylabel(regret_label(point), parse_math=False)
     ax.set_xlabel("round")
     ax.set_title("", loc="left")
     plain_numbers(ax)
     old = ax.get_legend()
     assert old is not None
-    lines = {str(line.get_label()): line for line in ax.get_lines()}
-    legend_below(ax, [lines[text.get_text()] for text in old.get_texts()], old.get_title().get_text())
+    legend_below(ax, not_at_ends(ax), old.get_title().get_text())
     old.remove()
 
 
@@ -121,7 +122,7 @@ def _with_bounds(point: Point, gallery: Gallery) -> Html:
         return paragraph("No bounds are drawn: none that we know is about these policies on this problem.", "note")
     ax = own_axes(WIDTH, 3.4)
     drawn = _few(bounds, known)
-    _briefly_named(result).plot(drawn, ax=ax)
+    _briefly_named(result).plot(drawn, ax=ax, legend="below")
     _finish(ax, point)
     words = f"The regret of {several_policies(point)} beside what is proved"
     limit = LIMIT if any(bound.asymptotic for bound in drawn) else ""

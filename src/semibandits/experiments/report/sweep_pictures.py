@@ -9,7 +9,7 @@ from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import WIDTH, legend_below, plain_numbers, regret_label
 from semibandits.experiments.report.setup import setting
 from semibandits.plotting.axes import COLOURS, DASHES, MARKERS, as_label, light_grid
-from semibandits.simulation.result import SummaryRow
+from semibandits.simulation.summaries import SummaryRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
