@@ -7,15 +7,34 @@ import numpy as np
 import pytest
 
 import semibandits as sb
+from semibandits.experiments.paper.reproduction import reproduce
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.experiment import write_report
-from support.browser import Browser, open_browser
+from support.browser import LETTERS, UNFOLD, Browser, open_browser
 
 
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
     with open_browser() as window:
         yield window
+
+
+@pytest.fixture(scope="module")
+def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With graphs, a part that is drawn for phones and one that is too wide for them."""
+    out = tmp_path_factory.mktemp("reproduction")
+    reproduce(out=out, only=["fig1b", "constants"], progress=False)
+    return out / "report.html"
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two points, each folded."""
+    path = tmp_path_factory.mktemp("sweep") / "report.html"
+    made = sb.problems.grid_path(1, 0.4)
+    result = sb.simulate(made, sb.policies.CTS(), horizon=20, runs=2, seed=0)
+    write_report(path, "A sweep", [Point({"m": m}, made, result) for m in (1, 2)])
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +67,9 @@ def test_it_opens_quietly_and_fits(window: Browser, report: Path, theme: str, wi
     visit = window.visit(report, theme=theme, width=width)
     assert visit.messages == []
     assert visit.requests == [report.as_uri()]
-    window.run("document.querySelectorAll('details').forEach(part => part.open = true)")
+    window.run(UNFOLD)
     assert window.run("return document.documentElement.scrollWidth") == width
+    assert min(window.run(LETTERS)) >= 10.0
     lightness = [np.mean([int(part) for part in colour[4:-1].split(",")]) for colour in visit.colours]
     assert (lightness[0] > lightness[1]) == (theme == "light")
     assert abs(lightness[0] - lightness[1]) > 150
@@ -76,6 +96,50 @@ def test_it_prints(window: Browser, report: Path) -> None:
     assert window.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert window.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
     assert window.pdf().startswith(b"%PDF")
+
+
+def test_what_is_folded_is_printed_and_links_open_it(window: Browser, sweep: Path) -> None:
+    folded = "return [...document.querySelectorAll('main details p[id]')].map(p => p.checkVisibility())"
+    window.visit(sweep)
+    assert window.run(folded) == [False, False]
+    window.visit(sweep, media="print")
+    assert window.run(folded) == [True, True]
+    window.visit(f"{sweep.as_uri()}#at-m-2")
+    assert window.run(folded) == [False, True]
+    window.visit(sweep)
+    window.run("document.querySelector('table a').click()")
+    assert window.run(folded) == [True, False]
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
+@pytest.mark.parametrize("page", ["report", "sweep"])
+def test_everybody_can_read_it(
+    window: Browser, page: str, theme: str, width: int, request: pytest.FixtureRequest
+) -> None:
+    """As far as axe-core can tell, to which themes are colours and widths what scrolls."""
+    visit = window.visit(request.getfixturevalue(page), theme=theme, width=width)
+    assert visit.width == width
+    window.run(UNFOLD)
+    assert window.violations() == []
+
+
+def test_what_scrolls_sideways_shows_it(window: Browser, report: Path, reproduction: Path) -> None:
+    """A shade at the edge, and keys that reach it; pictures for phones do not scroll."""
+    boxes = "return [...document.querySelectorAll('main *, header *')].filter(one => one.scrollWidth > one.clientWidth"
+    boxes += " && getComputedStyle(one).overflowX == 'auto').map(one => [one.className, one.tabIndex,"
+    boxes += " getComputedStyle(one).backgroundImage.split('gradient').length])"
+    for page, kinds in ((report, {"scroll"}), (reproduction, {"scroll", "pictures scroll"})):
+        window.visit(page, width=360)
+        window.run(UNFOLD)
+        found = window.run(boxes)
+        assert {name for name, *_ in found} == kinds
+        assert all((index, shades) == (0, 5) for _, index, shades in found)
+    pictures = "return [...document.querySelectorAll('svg')]"
+    pictures += ".filter(one => one.checkVisibility()).map(one => one.getAttribute('class'))"
+    for width, shown in ((360, "narrow"), (1280, "wide")):
+        window.visit(report, width=width)
+        window.run(UNFOLD)
+        assert set(window.run(pictures)) - {None} == {shown}
 
 
 def test_what_notebooks_show_fits_both_themes(window: Browser, tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ OTHERS = (
 
 class Drawn(NamedTuple):
     name: str
-    svg: bytes = b"<svg>"
-    png: bytes = b"PNG"
+
+    def file(self, form: str) -> bytes:
+        return form.encode()
 
 
 @pytest.fixture(autouse=True)
@@ -73,10 +74,10 @@ def test_files_of_the_users_own_survive_the_next_run(tmp_path: Path) -> None:
 def test_a_report_belongs_to_the_numbers_beside_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(of(tmp_path, SWEPT), out, report=True)
-    assert len(list(out.glob("figures/*"))) == 4
+    assert len(list(out.glob("figures/*"))) == 2 * 3
     one = SWEPT.replace("[1, 2]", "[2]")
     run(of(tmp_path, one), out, report=True)
-    assert sorted(path.name for path in out.glob("figures/*")) == ["point-0.png", "point-0.svg"]
+    assert sorted(path.name for path in out.glob("figures/*")) == ["point-0.pdf", "point-0.png", "point-0.svg"]
     assert [path.name for path in out.glob("results/*")] == ["0.parquet"]
     assert (out / "report.html").read_text() == "Grid"
     run(of(tmp_path, one), out)
@@ -203,7 +204,7 @@ def test_what_was_being_written_when_it_was_killed_is_known_again(
             run(of(tmp_path, GRID), tmp_path / "out", report=True)
     put(tmp_path / "out", "figures/point-0.svg")  # as if it had come so far
     out = run(of(tmp_path, GRID), tmp_path / "out", report=True).folder
-    assert (out / "figures" / "point-0.svg").read_bytes() == b"<svg>"
+    assert (out / "figures" / "point-0.svg").read_bytes() == b"svg"
 
 
 def test_a_lock_that_is_no_file(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_the_file_is_written_whole(grid: Point, tmp_path: Path) -> None:
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == report("T", [simple])
     write_report(tmp_path / "r.html", "T", [simple], figures=True)
     names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert {"regret.svg", "regret.png", "bounds.svg", "bounds.png"} == names
+    assert {f"{name}.{form}" for name in ("regret", "bounds") for form in ("svg", "png", "pdf")} == names
     with pytest.raises(FileNotFoundError, match="No such folder"):
         write_report(tmp_path / "none" / "r.html", "T", [simple])
 

@@ -13,7 +13,7 @@ import semibandits as sb
 from semibandits._util.html import Html
 from semibandits.errors import BadArgument
 from semibandits.experiments.report.page import Section, nested, page
-from semibandits.experiments.report.pictures import figure, picture, save
+from semibandits.experiments.report.pictures import LETTERS, NARROW, PHONE, figure, files_of, picture, save
 from semibandits.plotting import axes, sets
 from support import pages
 
@@ -54,11 +54,46 @@ def test_two_pictures_share_no_ids() -> None:
     pages.read(figure(first, Html("<b>one</b>")))
 
 
+def test_a_phone_is_shown_a_picture_of_its_own() -> None:
+    wide, narrow = drawn(), drawn()
+    narrow.figure.set_figwidth(NARROW)
+    one = picture("one", wide, "what it shows", narrow)
+    read = pages.read(one.inline)
+    assert [value for name, value in read.attributes if name == "class"] == ["wide", "narrow"]
+    assert {id.startswith("one-narrow-") for id in read.ids} == {True, False}
+    assert "class" not in dict(pages.read(picture("one", wide, "").inline).attributes)
+    for kind in ("wide", "narrow"):
+        assert re.search(rf"\.pictures > \.{kind} {{ display: none; }}", CSS)
+    with pytest.raises(BadArgument, match="Matplotlib Axes or a Figure, got 'narrow'"):
+        picture("one", wide, "", "narrow")  # type: ignore[arg-type]
+
+
+def test_letters_are_never_too_small() -> None:
+    ax = Figure(figsize=(9, 2)).add_subplot()
+    ax.set_title("title", fontsize=4.0)
+    ax.tick_params(labelsize=12.0)
+    one = picture("one", ax, "")
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', one.inline)[1])  # type: ignore[index]
+    least, most = map(int, re.search(r"min-width: (\d+)px; max-width: (\d+)px", one.inline).groups())  # type: ignore[union-attr]
+    assert LETTERS <= 4.0 * least / width <= 1.01 * LETTERS
+    assert most >= least == one.least > PHONE
+    box = '<div class="pictures scroll" role="group" tabindex="0"'
+    assert box in figure(one, "")
+    assert box not in figure(picture("two", drawn(), ""), "")
+
+
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
     first, second = picture("p", drawn(), "x"), picture("p", drawn(), "x")
-    assert (first.inline, first.svg, first.png) == (second.inline, second.svg, second.png)
+    assert first.inline == second.inline
     written = save(tmp_path, [first])
-    assert sorted(path.relative_to(tmp_path).as_posix() for path in written) == ["figures/p.png", "figures/p.svg"]
+    names = [path.relative_to(tmp_path).as_posix() for path in written]
+    assert sorted(names) == ["figures/p.pdf", "figures/p.png", "figures/p.svg"]
+    assert files_of([first]) == names
+    for path in written:
+        assert path.read_bytes() == second.file(path.suffix[1:])
+    pdf = (tmp_path / "figures" / "p.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert not re.search(b"CreationDate|Matplotlib|/Subtype /Type3", pdf)  # journals refuse fonts of Type 3
     assert (tmp_path / "figures" / "p.png").read_bytes()[:4] == b"\x89PNG"
     svg = (tmp_path / "figures" / "p.svg").read_text()
     assert "var(--" not in svg

@@ -12,6 +12,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+UNFOLD = "document.querySelectorAll('details').forEach(part => part.open = true)"
+"""Opens all that is folded."""
+LETTERS = """
+return [...document.querySelectorAll('svg text')].filter(text => text.checkVisibility()).map(text => {
+  const shape = text.getScreenCTM();
+  return Math.sqrt(Math.abs(shape.a * shape.d - shape.b * shape.c)) * parseFloat(getComputedStyle(text).fontSize);
+})
+"""
+"""How large the letters of pictures are, in pixels."""
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
 
 
@@ -67,8 +76,11 @@ class Browser:
 
     def violations(self) -> list[str]:
         """What axe-core has against the page as it is shown now: the rule, the first elements, what is wrong there."""
+        self.driver.set_script_timeout(120)  # seconds, for a page of hundreds of pictures
         self.run(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-        found = self.driver.execute_async_script("axe.run().then(arguments[0], e => arguments[0]({error: String(e)}))")
+        found = self.driver.execute_async_script(
+            "axe.run({resultTypes: ['violations']}).then(arguments[0], e => arguments[0]({error: String(e)}))"
+        )
         assert "error" not in found, found["error"]
         return [
             f"{one['id']} ({len(one['nodes'])} times): {node['target']} {node['failureSummary']}"

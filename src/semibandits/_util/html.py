@@ -38,6 +38,12 @@ class Strong(Number):
     __slots__ = ()
 
 
+class LinkedNumber(Html, Number):
+    """A number that is a link."""
+
+    __slots__ = ()
+
+
 def escape(x: object) -> Html:
     """Any text so that it stands for itself, between tags and in attributes.
 
@@ -92,9 +98,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = 
     if inline:
         return Html(f'<div style="overflow-x:auto">{whole}</div>\n')
     named = f"<figcaption>{escape(caption)}</figcaption>\n" if caption else ""
-    about = escape(re.sub("<[^>]*>", "", caption) if isinstance(caption, Html) else caption or "table")
-    box = f'<div class="scroll" role="region" tabindex="0" aria-label="{about}">{whole}</div>'
+    box = f'<div class="scroll"{scrolling(caption or "table")}>{whole}</div>'
     return Html(f"<figure>\n{named}{box}\n</figure>\n")
+
+
+def scrolling(label: str) -> Html:
+    """Attributes of a box that scrolls sideways: keys reach it, and a screen reader says what is in it."""
+    text = Html(re.sub("<[^>]*>", "", label).replace('"', "&quot;")) if isinstance(label, Html) else label
+    return Html(f' role="group" tabindex="0" aria-label="{escape(text)}"')
 
 
 def facts(pairs: Iterable[tuple[str, Any]], *, inline: bool = False) -> Html:

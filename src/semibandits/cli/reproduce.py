@@ -27,8 +27,8 @@ def reproduce(
     """Rerun the whole paper: draw every figure, check every claim.
 
     Prints each claim, where it is from (a place in the paper, or ours), what was measured and what was expected.
-    Exit status 1 tells that one does not hold. The folder gets report.html, which opens in any browser, figures/ (PNG
-    and SVG) and data/ (every number).
+    Exit status 1 tells that one does not hold. The folder gets report.html, which opens in any browser, figures/ (SVG,
+    PNG and PDF) and data/ (every number).
 
     \b
     Example:  semibandits reproduce

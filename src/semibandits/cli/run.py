@@ -20,7 +20,7 @@ def run(file: Path, out: Path | None, no_report: bool, as_json: bool, reading: R
     """Run the experiment that a file describes.
 
     FILE is TOML: problem, policies, horizon, runs, seed, sweeps; `semibandits new` writes one to begin with. The
-    folder gets report.html, which opens in any browser, figures/ (PNG and SVG) and data/ (every number). What was
+    folder gets report.html, which opens in any browser, figures/ (SVG, PNG, PDF) and data/ (every number). What was
     stopped goes on from there when the same command is given again; with more runs or policies in the file, only these
     are played.
 

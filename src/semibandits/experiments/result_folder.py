@@ -13,7 +13,7 @@ from semibandits._util.files import make_folders, os_errors_as, replace_file, sy
 from semibandits._util.marked_folder import MarkedFolder
 from semibandits.errors import BadState, StoreFailed
 
-NAME = re.compile(r"report\.html|(data|results|figures)/[a-z0-9_-]+\.(csv|parquet|svg|png)")
+NAME = re.compile(r"report\.html|(data|results|figures)/[a-z0-9_-]+\.(csv|parquet|svg|png|pdf)")
 """What a marker may list: it is a file that anybody may have changed."""
 MOST_BYTES = 2**28
 """Of a marker."""

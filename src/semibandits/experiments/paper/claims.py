@@ -53,6 +53,8 @@ class Drawing(NamedTuple):
     """What it shows, for those who do not see it."""
     caption: str
     draw: "Callable[[], Axes | Figure]"
+    narrow: "Callable[[], Axes | Figure] | None" = None
+    """The same for a phone, where the picture can be made for one."""
 
 
 class Part(NamedTuple):
@@ -66,10 +68,16 @@ class Part(NamedTuple):
     """The data, by the names of their files."""
     numbers: Mapping[str, Any]
     """What JSON can say of it beside the claims."""
+    hero: tuple[str | Drawing, ...] = ()
+    """What the whole page begins with, as `body`."""
 
     @property
     def title(self) -> str:
         return PARTS[self.name]
+
+    @property
+    def drawings(self) -> list[Drawing]:
+        return [one for one in (*self.hero, *self.body) if isinstance(one, Drawing)]
 
 
 def columns(rows: Sequence[Any]) -> dict[str, list[Any]]:

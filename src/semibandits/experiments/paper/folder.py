@@ -7,7 +7,7 @@ from typing import Any
 
 from semibandits._util.files import NoPlainFile, make_folders, os_errors_as, replace_file
 from semibandits.errors import BadArgument, StoreFailed
-from semibandits.experiments.paper.claims import Drawing, Part
+from semibandits.experiments.paper.claims import Part
 from semibandits.experiments.result_folder import ResultFolder, known_names
 
 MARKER = "claims.json"
@@ -69,10 +69,12 @@ def write(folder: Path, parts: Sequence[Part], document: Mapping[str, Any]) -> N
     ours = ReproductionFolder(folder)
     tables = {name: columns for part in parts for name, columns in part.tables.items()}
     forms = ("csv", "parquet") if can_write_parquet() else ("csv",)
-    drawings = [one for part in parts for one in part.body if isinstance(one, Drawing)]
+    drawings = [one for part in parts for one in part.drawings]
     try:
         with own_style():
-            pictures = {one.name: picture(one.name, one.draw(), one.alt) for one in drawings}
+            pictures = {
+                one.name: picture(one.name, one.draw(), one.alt, one.narrow and one.narrow()) for one in drawings
+            }
             files = ["report.html", *files_of(pictures.values())]
             files += [f"data/{name}.{form}" for name in tables for form in forms]
             ours.add(files)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from semibandits._util.html import Html, escape, facts
+from semibandits._util.html import Html, escape, facts, paragraph, scrolling
 from semibandits.experiments.paper.claims import OURS, PARTS, Claim, Drawing, Part, summary
 from semibandits.experiments.report.page import Section, page, slug
 from semibandits.experiments.report.pictures import Picture, figure
@@ -18,33 +18,32 @@ PAPER = Html(
 
 
 def report(parts: Sequence[Part], pictures: Mapping[str, Picture], document: Mapping[str, Any]) -> str:
-    """The verdicts, one section per part, and how it was made."""
+    """The verdict in one line, ours beside the published, all verdicts, one section per part, how it was made."""
     claims = [claim for part in parts for claim in part.claims]
     word = "good" if all(claim.holds for claim in claims) else "bad"
-    lead = Html(
-        f"All that {PAPER} plays and draws, played and drawn again: "
-        f'<span class="{word}">{escape(summary(claims))}</span>.'
-    )
+    lead = Html(f'<span class="{word}">{escape(summary(claims))}</span>.')
     numbers = itertools.count(1)
+    heroes = "".join(_shown(one, pictures, numbers) for part in parts for one in part.hero)
+    about = heroes + paragraph(Html(f"All that {PAPER} plays and draws was played and drawn again."))
     sections = [
         Section("Verdicts", _verdicts(claims)),
         *(Section(part.title, "".join(_shown(one, pictures, numbers) for one in part.body)) for part in parts),
         Section("How this was made", _provenance(document)),
     ]
-    return page(TITLE, sections, lead)
+    return page(TITLE, sections, lead, about)
 
 
 def _verdicts(claims: Sequence[Claim]) -> Html:
     """A table in groups, each under the name of its part, which leads there."""
-    titles = ("claim", "from", "verdict", "measured", "expected")
+    titles = ("claim", "verdict", "measured", "expected", "from")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     groups = ""
     for part, some in itertools.groupby(claims, key=lambda claim: claim.part):
         link = f'<a href="#{slug(PARTS[part])}">{escape(PARTS[part])}</a>'
         rows = "".join(
-            f'<tr><th scope="row">{escape(claim.statement)}</th>'
-            f'<td style="white-space: nowrap">{escape(claim.source)}</td>'
-            f"<td>{_verdict(claim)}</td>{_wrapped(claim.measured, 9.5)}{_wrapped(claim.expected, 6.0)}</tr>\n"
+            f'<tr><th scope="row" style="min-width: 9.5rem">{escape(claim.statement)}</th>'
+            f"<td>{_verdict(claim)}</td>{_wrapped(claim.measured, 9.5)}{_wrapped(claim.expected, 6.0)}"
+            f'<td style="white-space: nowrap">{escape(claim.source)}</td></tr>\n'
             for claim in some
         )
         name = f'<tr><th scope="rowgroup" colspan="{len(titles)}" style="padding-top: 1.1rem; max-width: none">{link}'
@@ -52,7 +51,7 @@ def _verdicts(claims: Sequence[Claim]) -> Html:
     return Html(
         f"<figure>\n<figcaption>From: where the paper says so, or {OURS}: what only this library says. ± is one "
         "standard error, of chance alone; bars and bands in figures are ± 3 of them.</figcaption>\n"
-        '<div class="scroll" role="region" tabindex="0" aria-label="Verdicts">'
+        f'<div class="scroll"{scrolling("Verdicts")}>'
         f"<table>\n<thead><tr>{head}</tr></thead>\n{groups}</table></div>\n</figure>\n"
     )
 

@@ -11,6 +11,8 @@ from semibandits.experiments.paper.fits import Powers, powers
 from semibandits.experiments.paper.runs import Plays
 from semibandits.experiments.paper.style import plain_numbers
 from semibandits.experiments.paper.tightness import ALPHA, Cell, Tightness
+from semibandits.experiments.report.pictures import NARROW
+from semibandits.plotting.axes import own_axes
 
 WITHIN = 0.15
 """How far from 1 an exponent may be: at the n played here it is a little below."""
@@ -41,6 +43,7 @@ def judge(plays: Plays) -> Part:
             f"K-path problems, n = {found.horizon:,}: every point lies between Proposition 1 and Theorem 4. "
             "Bars: ± 3 standard errors (smaller than the marks).",
             lambda: plain_numbers(tightness.draw(found)),
+            lambda: plain_numbers(tightness.draw(found, own_axes(NARROW, 5.0))),
         ),
         Html(
             "<p>Proposition 1 is about <i>n</i> without end. So <i>n</i> was chosen so large that the other paths take "

@@ -20,7 +20,8 @@ from semibandits.experiments.paper.published import HORIZON, PUBLISHED, PUBLISHE
 from semibandits.experiments.paper.runs import GRIDS, SIGMAS, Grid, Plays
 from semibandits.experiments.paper.style import BARS, dress, end_labels, plain_numbers
 from semibandits.experiments.paper.tightness import predicted_factor
-from semibandits.plotting.axes import COLOURS, MARKERS, own_axes, panels
+from semibandits.experiments.report.pictures import NARROW
+from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -170,6 +171,7 @@ def judge(plays: Plays) -> Part:
             f"The fits, with bands of ± 3 standard errors (narrow: {runs} runs leave little to chance). Marks and "
             "bars: measured, ± 3 standard errors (mostly smaller than the marks).",
             lambda: draw(ours, found),
+            lambda: draw(ours, found, NARROW),
         ),
         table(
             ["fit", "intercept", "slope", "R²", "bend", "R², published", "bend, published"],
@@ -202,7 +204,7 @@ def judge(plays: Plays) -> Part:
             "at 10<sup>8</sup>.</p>\n"
         ),
         table(
-            ["", "exponent of m", "exponent of 1/σ", "mean of R σ/m²", "from", "to"],
+            ["whose", "exponent of m", "exponent of 1/σ", "mean of R σ/m²", "from", "to"],
             [_law_row("ours", found), _law_row("published", theirs)],
             "The power law; ± one standard error.",
         ),
@@ -212,6 +214,7 @@ def judge(plays: Plays) -> Part:
             f"All points on one line, R = {LAW:.0f} <i>m</i>²/σ, but for the small differences that the text explains. "
             "Bars: ± 3 standard errors (mostly smaller than the marks).",
             lambda: draw_law(ours),
+            lambda: draw_law(ours, NARROW),
         ),
     )
     return Part(
@@ -229,8 +232,13 @@ def predicted_exponent(n: int) -> float:
     return fits.powers([[1.0 / sigma] for sigma in SIGMAS], factors, factors).exponents[0]
 
 
-def draw(points: Points, found: Trends) -> "Figure":
-    figure, (left, right) = panels(9.6, 4.4, 2)
+def draw(points: Points, found: Trends, width: float = 8.6) -> "Figure":
+    """Two panels, side by side where there is room."""
+    from matplotlib.figure import Figure
+
+    down, across = (1, 2) if width > 2.0 * NARROW else (2, 1)
+    figure = Figure(figsize=(width, 4.4 if across == 2 else 6.8), layout="constrained")
+    left, right = figure.subplots(down, across).ravel()
     for sigma, colour, marker in zip(SIGMAS, COLOURS, MARKERS, strict=False):
         _draw_line(left, found.in_items[sigma], (items(1), items(7)), colour)
         _draw_points(left, [items(m) for m in SIZES], [points[m, sigma] for m in SIZES], colour, marker)
@@ -255,8 +263,8 @@ def draw(points: Points, found: Trends) -> "Figure":
     return figure
 
 
-def draw_law(points: Points) -> "Axes":
-    ax = own_axes(6.0, 4.2)
+def draw_law(points: Points, width: float = 6.0) -> "Axes":
+    ax = own_axes(width, min(4.2, 1.2 * width))
     units = [m * m / sigma for m, sigma in GRIDS]
     ends = np.array([0.8 * min(units), 1.25 * max(units)])
     ax.plot(ends, LAW * ends, color="#444444", linewidth=1.0, label=f"{LAW:.0f} m²/σ", zorder=2)

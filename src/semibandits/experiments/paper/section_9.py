@@ -19,6 +19,8 @@ from semibandits.experiments.paper.claims import OURS, Claim, Drawing, Part, col
 from semibandits.experiments.paper.published import HORIZON
 from semibandits.experiments.paper.runs import CHECKPOINTS, Grid, Plays, every_run
 from semibandits.experiments.paper.style import dress, line_with_bars, mean_and_band, plain_numbers
+from semibandits.experiments.report.curves import legend_below, name_as_many_as_fit
+from semibandits.experiments.report.pictures import NARROW
 from semibandits.plotting.axes import COLOURS, MARKERS, own_axes
 from semibandits.simulation.summaries import estimate
 
@@ -92,6 +94,7 @@ def judge(plays: Plays) -> Part:
             f"Regret after {HORIZON:,} rounds; filled: CombUCB1, hollow: Thompson sampling (CTS). Bars: ± 3 standard "
             "errors (mostly smaller than the marks).",
             lambda: draw_items(pairs),
+            lambda: draw_items(pairs, NARROW),
         ),
         table(
             ["m", "σ", "CombUCB1", "± error", "CTS", "± error", "difference", "± error", "times less"],
@@ -131,6 +134,7 @@ def judge(plays: Plays) -> Part:
             f"Regret over time on the grid m = {SHOWN[0]}, σ = {SHOWN[1]}: on a logarithmic scale a straight line is "
             f"log n. Mean of {runs} runs, bands: ± 3 standard errors.",
             lambda: draw_rounds(*samples[SHOWN]),
+            lambda: draw_rounds(*samples[SHOWN], NARROW),
         ),
     )
     numbers = {
@@ -229,8 +233,8 @@ def claims_of(pairs: list[Pair], last: Decade, growing: fits.Powers) -> tuple[Cl
     )
 
 
-def draw_items(pairs: list[Pair]) -> "Axes":
-    ax = own_axes(6.8, 4.6)
+def draw_items(pairs: list[Pair], width: float = 6.8) -> "Axes":
+    ax = own_axes(width, 4.6)
     for sigma, colour, marker in zip(dict.fromkeys(one.sigma for one in pairs), COLOURS, MARKERS, strict=False):
         ours = [one for one in pairs if one.sigma == sigma]
         items = [one.n_items for one in ours]
@@ -243,16 +247,20 @@ def draw_items(pairs: list[Pair]) -> "Axes":
     plain_numbers(ax)
     dress(ax, "number of items L", f"regret after {HORIZON:,} rounds", "in the same worlds")
     ax.set_xticks(sorted({one.n_items for one in pairs}))
-    ax.legend(frameon=False, fontsize="small", ncols=2)
+    if width > 2.0 * NARROW:
+        ax.legend(frameon=False, fontsize="small", ncols=2)
+    else:
+        legend_below(ax, ax.get_legend_handles_labels()[0])
     return ax
 
 
-def draw_rounds(ucb: NDArray[np.float64], cts: NDArray[np.float64]) -> "Axes":
-    ax = own_axes(6.8, 4.2)
+def draw_rounds(ucb: NDArray[np.float64], cts: NDArray[np.float64], width: float = 6.8) -> "Axes":
+    ax = own_axes(width, min(4.2, 1.2 * width))
     for name, sample, colour, dashes in (("CombUCB1", ucb, COLOURS[0], "solid"), ("CTS", cts, COLOURS[1], "dashed")):
         mean_and_band(ax, CHECKPOINTS, sample, colour, linestyle=dashes, label=name)
     ax.set_xscale("log")
     plain_numbers(ax)
+    name_as_many_as_fit(ax)
     dress(ax, "round", "realised regret", f"grid m = {SHOWN[0]}, σ = {SHOWN[1]}, mean of {len(cts)} runs")
     ax.legend(frameon=False, fontsize="small")
     return ax

@@ -1,5 +1,6 @@
 """The style of the pictures of a reproduction."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +69,16 @@ def end_labels(ax: "Axes", ends: Sequence[tuple[float, str, str]], apart: float 
         )
 
 
+def write_title(ax: "Axes", title: str) -> None:
+    """As wide as the axes."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    ax.set_title(textwrap.fill(title, int(12.0 * inches)), loc="left", fontsize="medium")
+
+
 def dress(ax: "Axes", x: str, y: str, title: str) -> None:
     """Names, a light grid, no box."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
-    ax.set_title(title, loc="left", fontsize="medium")
+    write_title(ax, title)
     light_grid(ax)
     ax.set_axisbelow(True)

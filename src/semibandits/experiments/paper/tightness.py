@@ -20,6 +20,7 @@ import numpy as np
 from semibandits import rng
 from semibandits._util.checks import check_count
 from semibandits.errors import BadArgument
+from semibandits.experiments.paper.style import write_title
 from semibandits.plotting.axes import COLOURS, check_axes, light_grid, new_axes
 from semibandits.policies import CombUCB1
 from semibandits.problems import k_path
@@ -303,13 +304,12 @@ def draw(result: Tightness, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlim(*ends)
     ax.set_xlabel("(L-K) K/Δ")
     ax.set_ylabel("R(n) / log n")
-    ax.set_title(
-        f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors",
-        loc="left",
-        fontsize="medium",
-    )
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    write_title(ax, f"K-path problem, n = {result.horizon:,}, {result.runs} runs, ± 3 standard errors")
     light_grid(ax)
-    ax.legend(fontsize="small", frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    columns = 2 if inches > 4.0 else 1
+    under = (0.5, -0.12 if columns == 2 else -0.18)
+    ax.legend(fontsize="small", frameon=False, ncols=columns, loc="upper center", bbox_to_anchor=under)
     return ax
 
 

@@ -1,6 +1,7 @@
 """Curves of regret over time, beside what is proved."""
 
 import dataclasses
+import textwrap
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,23 +10,22 @@ import numpy as np
 
 from semibandits import theory
 from semibandits._util.effort import OutOfPatience, Patience
-from semibandits._util.html import Html, Number, number, paragraph, several, table
+from semibandits._util.html import Html, Number, details, number, paragraph, several, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.pictures import Gallery, figure
+from semibandits.experiments.report.pictures import NARROW, Gallery, figure
 from semibandits.experiments.report.wording import of_unit
 from semibandits.oracle import solve
 from semibandits.plotting.axes import own_axes
 from semibandits.plotting.bound_curves import Curve, bound_curves, names_in_bounds
 from semibandits.problem import Problem
-from semibandits.simulation import SimulationResult
 from semibandits.theory.applicable_bounds import Bound, Bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 5.8
-"""Inches: narrow enough that the text can be read on a phone."""
+WIDTH, HEIGHT = 5.8, 3.4
+"""Inches."""
 PATIENCE = 15.0
 """Seconds that the oracle may take for the gaps of all items."""
 LIMIT = (
@@ -37,18 +37,23 @@ LIMIT = (
 def curves(point: Point, gallery: Gallery, *, bounds: bool = True) -> Html:
     """The regret of every policy over the rounds, then with bounds where there are any."""
     result = point.result
-    ax = own_axes(WIDTH, 3.4)
-    _briefly_named(result).plot(ax=ax, legend="below")
-    _finish(ax, point)
     words = f"{result.kind.capitalize()} regret of {several_policies(point)} up to round {result.rounds[-1]:,}"
     runs = result.regret.shape[1]
     bands = f"means of {runs} runs with 95% intervals" if runs > 1 else "a single run"
-    body = figure(gallery.picture("regret", ax, f"{words}, {bands}."), f"{words}: {bands}.{_how_it_bends(ax)}")
+    body = _picture(point, gallery, "regret", f"{words}, {bands}.", f"{words}: {bands}.")
     return Html(body + _with_bounds(point, gallery)) if bounds else body
 
 
-def _briefly_named(result: SimulationResult) -> SimulationResult:
-    return dataclasses.replace(result, policies=tuple(result.short_names))
+def _picture(point: Point, gallery: Gallery, name: str, alt: str, caption: str, bounds: Bounds | None = None) -> Html:
+    wide, narrow = (draw(point, width, bounds) for width in (WIDTH, NARROW))
+    return figure(gallery.picture(name, wide, alt, narrow), f"{caption}{_how_it_bends(wide)}")
+
+
+def draw(point: Point, width: float, bounds: Bounds | None = None) -> "Axes":
+    ax = own_axes(width, HEIGHT)
+    point.result.plot(bounds, ax=ax, legend=False, title=False)
+    _finish(ax, point)
+    return ax
 
 
 def _how_it_bends(ax: "Axes") -> str:
@@ -81,30 +86,51 @@ def plain_numbers(ax: "Axes") -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
+def name_as_many_as_fit(ax: "Axes") -> None:
+    """The numbers of the x axis that there is room for."""
+    from matplotlib.ticker import LogLocator
+
+    figure: Any = ax.figure
+    most = int(0.75 * figure.get_figwidth() / (0.09 * len(number(ax.get_xlim()[1])) + 0.12))
+    if ax.get_xscale() == "log":
+        ax.xaxis.set_major_locator(LogLocator(numticks=1 + max(1, most)))
+    else:
+        ax.locator_params("x", nbins=max(1, most))
+
+
 def _finish(ax: "Axes", point: Point) -> None:
     """Units, and the legend under the picture."""
     from semibandits.plotting.legends import not_at_ends
 
-    ax.set_ylabel(regret_label(point), parse_math=False)
+    ax.set_ylabel(in_lines(regret_label(point), HEIGHT - 0.5), parse_math=False)
     ax.set_xlabel("round")
-    ax.set_title("", loc="left")
     plain_numbers(ax)
-    old = ax.get_legend()
-    assert old is not None
-    legend_below(ax, not_at_ends(ax), old.get_title().get_text())
-    old.remove()
+    name_as_many_as_fit(ax)
+    runs = point.result.regret.shape[1]
+    legend_below(ax, not_at_ends(ax), f"mean of {runs:,} runs, 95% interval" if runs > 1 else "a single run")
+
+
+def in_lines(label: str, inches: float) -> str:
+    """The label of an axis that is so long, in as many lines as it takes; its unit begins one."""
+    most = int(12.0 * inches)
+    parts = [label] if len(label) <= most else label.split(" (", 1)
+    rest = [f"({part}" for part in parts[1:]]
+    return "\n".join(textwrap.fill(part, most) for part in (parts[0], *rest))
 
 
 def legend_below(ax: "Axes", handles: Sequence[Any], title: str = "") -> None:
     """In as many columns as there is room for; the figure grows by it."""
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    columns = max(1, min(3, len(handles), int(13.0 * WIDTH / (longest + 9))))
     whole: Any = ax.figure
-    whole.set_figheight(whole.get_figheight() + 0.17 * (-(-len(handles) // columns) + bool(title)))
+    width = whole.get_figwidth()
+    labels = [textwrap.fill(str(handle.get_label()), int(13.5 * width) - 7) for handle in handles]
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    columns = max(1, min(3, len(handles), int(13.0 * width / (longest + 9))))
+    rows = -(-len(labels) // columns)
+    lines = sum(max(label.count("\n") + 1 for label in labels[row::rows]) for row in range(rows))
+    whole.set_figheight(whole.get_figheight() + 0.17 * (lines + bool(title)))
     style = {"fontsize": "small", "title_fontsize": "small", "frameon": False, "handlelength": 3.2}
-    whole.legend(
-        handles=handles, title=title or None, loc="outside lower left", alignment="left", ncols=columns, **style
-    )
+    place = {"loc": "outside lower left", "alignment": "left", "ncols": columns}
+    whole.legend(handles=handles, labels=labels, title=title or None, **place, **style)
 
 
 def _with_bounds(point: Point, gallery: Gallery) -> Html:
@@ -120,13 +146,10 @@ def _with_bounds(point: Point, gallery: Gallery) -> Html:
         return paragraph(f"No bounds are drawn: {error}.", "note")
     if not any(curve.kind in ("upper", "lower") for curve in known.values()):
         return paragraph("No bounds are drawn: none that we know is about these policies on this problem.", "note")
-    ax = own_axes(WIDTH, 3.4)
     drawn = _few(bounds, known)
-    _briefly_named(result).plot(drawn, ax=ax, legend="below")
-    _finish(ax, point)
     words = f"The regret of {several_policies(point)} beside what is proved"
     limit = LIMIT if any(bound.asymptotic for bound in drawn) else ""
-    body = figure(gallery.picture("bounds", ax, f"{words}."), f"{words}.{limit}{_how_it_bends(ax)}")
+    body = _picture(point, gallery, "bounds", f"{words}.", f"{words}.{limit}", drawn)
     return Html(body + _listed(point, bounds, known))
 
 
@@ -194,21 +217,28 @@ def _listed(point: Point, bounds: Bounds, known: dict[str, Curve]) -> Html:
     result, bounded = point.result, names_in_bounds(point.result)
     means = result.regret[:, :, -1].mean(axis=1)
     rows: list[tuple[float, list[Any]]] = []
+    vacuous: list[tuple[float, list[Any]]] = []
     for bound in bounds:
         if _title(bound) not in known:
             continue
         value, lower = float(bound.value[-1]), bound.kind == "lower"
         own = float(means.min()) if lower else max(means[at] for at, name in enumerate(bounded) if name == bound.policy)
-        mark = "*" if bound.vacuous[-1] else "~" if bound.asymptotic else ""
+        mark = "~" if bound.asymptotic else ""
         of, kind = (bound.policy, "at most") if not lower else (f"{bound.policy} policy", "at least")
-        rows.append((value, [bound.title, of, kind, Number(f"{number(value)}{mark}"), _times(value, own)]))
+        (vacuous if bound.vacuous[-1] else rows).append(
+            (value, [bound.title, of, kind, Number(f"{number(value)}{mark}"), _times(value, own)])
+        )
     if any(curve.kind == "trivial" for curve in known.values()):
         value = float(bounds.trivial[-1])
         most = _times(value, float(means.max()))
         rows.append((value, ["no policy loses more", "any policy", "at most", number(value), most]))
-    rows.sort(key=lambda row: -row[0])
     columns = ["bound", "of", "regret is", f"value{of_unit(point.unit)}", "times"]
-    return table(columns, [cells for _, cells in rows], _about(point, bounds, known))
+    shown, folded = ([cells for _, cells in sorted(some, key=lambda row: -row[0])] for some in (rows, vacuous))
+    body = table(columns, shown, _about(point, bounds, known)) if shown else ""
+    if folded:
+        many = "1 more bound says" if len(folded) == 1 else f"{len(folded)} more bounds say"
+        body += details(f"{many} nothing yet: more than any policy can lose", table(columns, folded))
+    return Html(body)
 
 
 def _times(value: float, regret: float) -> Number:
@@ -231,8 +261,6 @@ def _about(point: Point, bounds: Bounds, known: dict[str, Curve]) -> str:
         "Times: divided by the mean regret of that policy, lower bounds by the least of all, what any policy can lose "
         "by the largest."
     )
-    if any(bound.vacuous[-1] for bound in shown):
-        caption += " *: more than any policy can lose, so that it says nothing yet."
     if any(bound.asymptotic and not bound.vacuous[-1] for bound in shown):
         caption += (
             " ~: holds in the limit of many rounds only. At a given round a good policy may lie below such a lower "

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from semibandits._util.files import replace_file
-from semibandits._util.html import details, paragraph
+from semibandits._util.html import Html, details, escape, paragraph
 from semibandits.errors import BadArgument
 from semibandits.experiments.point import Point
 from semibandits.experiments.report import sweep
@@ -15,14 +15,14 @@ from semibandits.experiments.report.curves import curves
 from semibandits.experiments.report.items import items
 from semibandits.experiments.report.page import Section, nested, page
 from semibandits.experiments.report.pictures import Gallery, own_style, save
-from semibandits.experiments.report.ranking import sentence, standings
+from semibandits.experiments.report.ranking import answer, sentence, standings
 from semibandits.experiments.report.setup import played, provenance, timing
 from semibandits.experiments.report.solutions import find, solutions
 from semibandits.problem import Problem
 from semibandits.simulation import SimulationResult
 
-MOST_OPEN = 6
-"""Points that have a section of their own; more are folded, and drawn more simply."""
+MOST_DRAWN = 6
+"""Points that are drawn whole; more are drawn more simply."""
 
 
 @own_style()
@@ -39,7 +39,7 @@ def write_report(
 
     The page holds all it shows. `source` is the text that the experiment was made from, if any. The most is to be seen
     where the simulations were made with `record=["counts", "sums"]`. With `figures`, its pictures are written too, as
-    SVG and PNG, to the folder figures beside it. Needs Matplotlib.
+    SVG, PNG and PDF, to the folder figures beside it. Needs Matplotlib.
 
         write_report("report.html", "My experiment", [Point({}, problem, result)])
     """
@@ -69,15 +69,11 @@ def report(
         raise BadArgument("a report is about one simulation or more, got none")
     about = "".join(paragraph(part) for part in description.split("\n\n") if part.strip())
     if len(shown) == 1:
-        sections = [
-            Section("What was played", about + played(shown[0])),
-            *_sections(shown[0], gallery),
-            Section("Provenance", provenance(shown, source)),
-        ]
-        return page(title, sections, sentence(shown[0].result, shown[0].unit))
-    sections = [Section("Overview", about + sweep.overview(shown, gallery)), *_points(shown, gallery)]
-    sections.append(Section("Provenance", provenance(shown, source)))
-    return page(title, sections, sweep.sentence(shown))
+        lead, sections = sentence(shown[0].result, shown[0].unit), _sections(shown[0], gallery)
+    else:
+        lead = sweep.sentence(shown)
+        sections = [Section("Overview", sweep.overview(shown, gallery)), _points(shown, gallery)]
+    return page(title, [*sections, Section("Provenance", provenance(shown, source))], lead, about)
 
 
 def _check(point: Any) -> Point:
@@ -94,19 +90,18 @@ def _check(point: Any) -> Point:
     return found
 
 
-def _points(points: Sequence[Point], gallery: Gallery) -> list[Section]:
-    """A section each, or all of them folded in one."""
-    few = len(points) <= MOST_OPEN
-    bodies = []
-    for number, point in enumerate(points):
+def _points(points: Sequence[Point], gallery: Gallery) -> Section:
+    """Each folded under its settings and its answer; links lead inside of it, which unfolds it."""
+    many, titles, body = len(points) > MOST_DRAWN, sweep.titles(points), ""
+    for number, (point, title, id) in enumerate(zip(points, titles, sweep.ids(points), strict=True)):
         part = gallery.part(f"point-{number}-")
-        inner = [*_sections(point, part, simple=not few), Section("What was played", played(point))]
-        bodies.append(paragraph(sentence(point.result, point.unit)) + nested(inner))
-    if few:
-        return [Section(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True)]
-    folded = "".join(details(title, body) for title, body in zip(sweep.titles(points), bodies, strict=True))
-    note = paragraph("Bounds, and pictures of items and solutions, are left out of so many points.", "note")
-    return [Section("Every point", note + folded)]
+        said = f'<p id="{id}">{escape(sentence(point.result, point.unit))}</p>\n'
+        summary = Html(f"<b>{escape(title)}</b>: {escape(answer(point.result, point.unit))}")
+        body += details(summary, said + nested(_sections(point, part, simple=many)))
+    if many:
+        note = "Bounds, and pictures of items and solutions, are left out of so many points."
+        body = paragraph(note, "note") + body
+    return Section("Every point", body)
 
 
 def _sections(point: Point, gallery: Gallery, *, simple: bool = False) -> list[Section]:
@@ -119,4 +114,5 @@ def _sections(point: Point, gallery: Gallery, *, simple: bool = False) -> list[S
         Section("Items", items(point, gallery, known, pictures=not simple)),
         Section("Solution", solutions(point, gallery, found, pictures=not simple)),
         Section("Time per round", timing(point)),
+        Section("What was played", played(point)),
     ]

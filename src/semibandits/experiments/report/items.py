@@ -1,7 +1,7 @@
 """The items: estimates with intervals against the truth."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,14 @@ from semibandits._util.html import Html, Number, details, number, paragraph, tab
 from semibandits.agent import confidence_radii
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
-from semibandits.experiments.report.curves import WIDTH, legend_below
-from semibandits.experiments.report.pictures import Gallery, figure
+from semibandits.experiments.report.curves import WIDTH, in_lines, legend_below
+from semibandits.experiments.report.pictures import NARROW, Gallery, figure
 from semibandits.experiments.report.wording import in_unit, of_unit
 from semibandits.plotting.axes import CHOSEN, COLOURS, DARK, light_grid, own_axes, shortened
 from semibandits.types import Items, Weights
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CONFIDENCE = 0.95
 MOST_ITEMS = 40
@@ -192,10 +195,19 @@ def _how(point: Point) -> Html:
 
 
 def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, name: str, policy: str) -> Html:
+    n_items = learned.point.problem.n_items
+    which = "all items" if shown.size == n_items else f"{shown.size} of {n_items:,} items"
+    words = f"What {policy} knows of {which} at the end of run 0: estimates with 95% intervals, and the true means"
+    drawn, narrow = (_draw(learned, shown, optimum, width) for width in (WIDTH, NARROW))
+    one = gallery.picture(name, drawn, f"{words}.", narrow)
+    return figure(one, f"{words}. Best items first; those of the optimum in bold.")
+
+
+def _draw(learned: Learned, shown: Items, optimum: Items, width: float) -> "Axes":
     from matplotlib.lines import Line2D
 
     point = learned.point
-    ax = own_axes(WIDTH, 1.1 + 0.19 * shown.size)
+    ax = own_axes(width, 1.1 + 0.19 * shown.size)
     rows = np.arange(shown.size)
     low, high = (edge[shown] for edge in learned.intervals)
     middle, inside = learned.estimates[0][shown], np.isin(shown, optimum)
@@ -207,12 +219,13 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, nam
     for row in rows[np.isnan(middle)]:
         where: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small", "color": DARK}
         ax.annotate("never seen", (point.problem.means[shown[row]], row), (6, 0), **where)
-    ax.set_yticks(rows, [_middle_cut(label(point, item), 30) for item in shown], fontsize="small", parse_math=False)
+    names = [_middle_cut(label(point, item), int(5.2 * width)) for item in shown]
+    ax.set_yticks(rows, names, fontsize="small", parse_math=False)
     for text, is_optimal in zip(ax.get_yticklabels(), inside, strict=True):
         text.set_fontweight("bold" if is_optimal else "normal")
     ax.set_ylim(shown.size - 0.4, -0.6)
     weight = "reward" if point.problem.sense == "max" else "cost"
-    ax.set_xlabel(f"mean {weight} of an item{of_unit(point.unit)}", parse_math=False)
+    ax.set_xlabel(in_lines(f"mean {weight} of an item{of_unit(point.unit)}", 0.8 * width), parse_math=False)
     light_grid(ax, axis="x")
     ax.spines["left"].set_visible(False)
     ax.set_axisbelow(True)
@@ -223,9 +236,7 @@ def _drawn(learned: Learned, shown: Items, optimum: Items, gallery: Gallery, nam
         Line2D([], [], color="black", marker="|", markersize=9, markeredgewidth=1.6, linestyle="", label="true mean"),
     ]
     legend_below(ax, handles)
-    which = "all items" if shown.size == point.problem.n_items else f"{shown.size} of {point.problem.n_items:,} items"
-    words = f"What {policy} knows of {which} at the end of run 0: estimates with 95% intervals, and the true means"
-    return figure(gallery.picture(name, ax, f"{words}."), f"{words}. Best items first; those of the optimum in bold.")
+    return ax
 
 
 def _middle_cut(name: str, width: int) -> str:

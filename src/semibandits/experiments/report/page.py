@@ -16,13 +16,14 @@ class Section(NamedTuple):
     """HTML."""
 
 
-def page(title: str, sections: Iterable[Section], lead: str = "") -> str:
-    """The whole document: a heading, what it all comes to (`lead`), links to the sections, the sections.
+def page(title: str, sections: Iterable[Section], lead: str = "", about: str = "") -> str:
+    """The whole document: a heading, what it all comes to (`lead`), what it is about, links to the sections, these.
 
-    Light or dark as the reader prefers, and light on paper. It holds no script and asks for nothing from elsewhere.
-    `lead` is text, or `Html`.
+    Light or dark as the reader prefers, and light on paper, where all that is folded is open. It holds no script and
+    asks for nothing from elsewhere. `lead` is text, or `Html`; `about` is HTML.
     """
-    named = dict(_named(sections))
+    listed = list(sections)
+    named = dict(zip(unique(slug(section.title) for section in listed), listed, strict=True))
     links = "".join(f'<li><a href="#{id}">{escape(section.title)}</a></li>' for id, section in named.items())
     nav = f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n' if len(named) > 1 else ""
     said = f'<p class="lead">{escape(lead)}</p>\n' if lead else ""
@@ -36,7 +37,7 @@ def page(title: str, sections: Iterable[Section], lead: str = "") -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n<style>\n{style}</style>\n</head>\n<body>\n'
-        f"<header>\n<h1>{escape(title)}</h1>\n{said}{nav}</header>\n"
+        f"<header>\n<h1>{escape(title)}</h1>\n{said}{about}{nav}</header>\n"
         f"<main>\n{body}</main>\n</body>\n</html>\n"
     )
 
@@ -51,12 +52,16 @@ def slug(title: str) -> str:
     return re.sub("[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "section"
 
 
-def _named(sections: Iterable[Section]) -> Iterable[tuple[str, Section]]:
-    """Each with an id of its own."""
-    taken: set[str] = set()
-    for section in sections:
-        id, number = slug(section.title), 2
-        while id in taken:
-            id, number = f"{slug(section.title)}-{number}", number + 1
-        taken.add(id)
-        yield id, section
+def unique(names: Iterable[str]) -> list[str]:
+    """Each with a number where it was there before.
+
+    >>> unique(["a", "b", "a", "a"])
+    ['a', 'b', 'a-2', 'a-3']
+    """
+    taken: dict[str, None] = {}
+    for name in names:
+        one, number = name, 2
+        while one in taken:
+            one, number = f"{name}-{number}", number + 1
+        taken[one] = None
+    return list(taken)

@@ -5,6 +5,7 @@ becomes one of `--ink`, `--dim`, `--faint`, `--grid` and `--paper`, other colour
 """
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from semibandits._util.files import make_folders, replace_file
-from semibandits._util.forks import cached_property
-from semibandits._util.html import Html, escape
+from semibandits._util.html import Html, escape, scrolling
 from semibandits.errors import BadArgument
 from semibandits.plotting.axes import LOWER_COLOUR, check_axes
 
@@ -29,11 +29,26 @@ INKS = ((0x55, "ink"), (0x9F, "dim"), (0xCC, "faint"), (0xF7, "grid"), (0xFF, "p
 """Greys up to a lightness, and the variable that takes their place."""
 NAMED = {LOWER_COLOUR.lower(): "lower"}
 """Colours that are too dark for a dark page."""
-DOTS_PER_INCH = 200
-LEAST, MOST = 0.6, 1.15
-"""How small a picture may be made, so that its text can be read (beyond that it scrolls), and how large."""
+FORMS: dict[str, dict[str, Any]] = {"svg": {}, "png": {"dpi": 200}, "pdf": {}}
+"""The files of a picture, by their endings, and how they are written."""
+METADATA = {
+    "svg": ("Date", "Creator", "Format", "Type"),
+    "png": ("Software",),
+    "pdf": ("CreationDate", "Creator", "Producer"),
+}
+"""What is left out of files, as it would change from day to day or with the version of Matplotlib."""
+NARROW = 3.2
+"""Inches: the width of a picture that is made for a phone."""
+LETTERS = 10.0
+"""Pixels of the smallest letters: a picture is not made smaller than that, but scrolls."""
+MOST = 1.15
+"""How much a picture may be enlarged."""
+PHONE = 300
+"""Pixels that a phone has for a picture."""
 _COLOUR = re.compile("#[0-9a-f]{6}")
+_SIZE = re.compile(r"font(?:-size)?: [^;\"]*?(\d+(?:\.\d+)?)px")
 _FONT = re.compile("(font|font-family): ([^;]*?)'[^;]*")
+_DECIMALS = re.compile(r"(\.\d\d)\d+")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -50,34 +65,33 @@ def own_style() -> Iterator[None]:
 
 
 class Picture:
-    """A picture, for a page (`inline`) and as files (`svg`, `png`), which have a white background."""
+    """A picture, for a page (`inline`) and as a file, which has a white background.
 
-    def __init__(self, name: str, alt: str, figure: "Figure") -> None:
+    `narrow` is what a page shows in its place where there is little room.
+    """
+
+    def __init__(self, name: str, alt: str, figure: "Figure", narrow: "Figure | None" = None) -> None:
         self.name = name
         self.alt = alt
         """What it shows, for those who do not see it."""
         self._figure = figure
-        self.inline = _inline(name, alt, figure)
+        self.inline, self.least = _inline(name, alt, figure, "" if narrow is None else "wide")
+        """`least` are the pixels that it takes on a phone."""
+        if narrow is not None:
+            small, self.least = _inline(f"{name}-narrow", alt, narrow, "narrow")
+            self.inline = Html(f"{self.inline}\n{small}")
 
-    @cached_property
-    def svg(self) -> bytes:
-        return self._file("svg")
-
-    @cached_property
-    def png(self) -> bytes:
-        return self._file("png", dpi=DOTS_PER_INCH)
-
-    def _file(self, form: str, **options: Any) -> bytes:
-        """Everything is in its place since `inline` was drawn, and to find these places again would take a while."""
+    def file(self, form: str) -> bytes:
+        """In one of `FORMS`. Everything is in its place since it was drawn for the page, which takes a while."""
         engine = self._figure.get_layout_engine()
         self._figure.set_layout_engine("none")
         try:
-            return _render(self._figure, form, self.name, facecolor="white", **options)
+            return _render(self._figure, form, self.name, facecolor="white", **FORMS[form])
         finally:
             self._figure.set_layout_engine(engine)
 
 
-def picture(name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
+def picture(name: str, axes_or_figure: "Axes | Figure", alt: str, narrow: "Axes | Figure | None" = None) -> Picture:
     """What is drawn there now. `name` is for files and links: lower-case letters, digits and hyphens."""
     check_axes(None)
     from matplotlib.axes import Axes
@@ -85,9 +99,10 @@ def picture(name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
 
     if not re.fullmatch("[a-z][a-z0-9-]*", name):
         raise BadArgument(f"the name of a picture is lower-case letters, digits and hyphens, got {name!r:.100}")
-    if not isinstance(axes_or_figure, Axes | Figure):
-        raise BadArgument(f"a picture is made of Matplotlib Axes or a Figure, got {axes_or_figure!r:.200}")
-    return Picture(name, alt, axes_or_figure.figure.figure)
+    for one in (axes_or_figure, narrow):
+        if not (isinstance(one, Axes | Figure) or one is narrow is None):
+            raise BadArgument(f"a picture is made of Matplotlib Axes or a Figure, got {one!r:.200}")
+    return Picture(name, alt, axes_or_figure.figure.figure, None if narrow is None else narrow.figure.figure)
 
 
 class Gallery:
@@ -100,8 +115,10 @@ class Gallery:
     def part(self, prefix: str) -> "Gallery":
         return Gallery(self._prefix + prefix, self.pictures)
 
-    def picture(self, name: str, axes_or_figure: "Axes | Figure", alt: str) -> Picture:
-        self.pictures.append(picture(self._prefix + name, axes_or_figure, alt))
+    def picture(
+        self, name: str, axes_or_figure: "Axes | Figure", alt: str, narrow: "Axes | Figure | None" = None
+    ) -> Picture:
+        self.pictures.append(picture(self._prefix + name, axes_or_figure, alt, narrow))
         return self.pictures[-1]
 
 
@@ -109,25 +126,28 @@ def figure(pictures: Picture | Sequence[Picture], caption: str) -> Html:
     """One or more pictures, side by side where there is room, with a caption (text, or `Html`)."""
     shown = [pictures] if isinstance(pictures, Picture) else pictures
     inner = "\n".join(one.inline for one in shown)
+    scrolls = any(one.least > PHONE for one in shown)
+    box = scrolling("Wide picture") if scrolls else ""
     return Html(
-        f'<figure>\n<div class="pictures">\n{inner}\n</div>\n<figcaption>{escape(caption)}</figcaption>\n</figure>\n'
+        f'<figure>\n<div class="pictures{" scroll" if scrolls else ""}"{box}>\n{inner}\n</div>\n'
+        f"<figcaption>{escape(caption)}</figcaption>\n</figure>\n"
     )
 
 
 def files_of(pictures: Iterable[Picture]) -> list[str]:
     """What `save` writes."""
-    return [f"figures/{one.name}.{ending}" for one in pictures for ending in ("svg", "png")]
+    return [f"figures/{one.name}.{form}" for one in pictures for form in FORMS]
 
 
 def save(folder: Path, pictures: Iterable[Picture]) -> list[Path]:
-    """Writes figures/NAME.svg and figures/NAME.png."""
+    """Writes every picture to the folder figures in all of `FORMS`."""
     inside = Path(folder) / "figures"
     make_folders(inside)
     written = []
     for one in pictures:
-        for ending, data in (("svg", one.svg), ("png", one.png)):
-            written.append(inside / f"{one.name}.{ending}")
-            replace_file(written[-1], data)
+        for form in FORMS:
+            written.append(inside / f"{one.name}.{form}")
+            replace_file(written[-1], one.file(form))
     return written
 
 
@@ -137,19 +157,22 @@ def _render(figure: "Figure", form: str, salt: str, **options: Any) -> bytes:
 
     file = io.StringIO() if form == "svg" else io.BytesIO()
     fonts = options.pop("fonts", "path")
-    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
-    with rc_context({"svg.hashsalt": salt, "svg.fonttype": fonts}), warnings.catch_warnings():
+    metadata = dict.fromkeys(METADATA[form])
+    with rc_context({"svg.hashsalt": salt, "svg.fonttype": fonts, "pdf.fonttype": 42}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a browser has more fonts
         figure.savefig(file, format=form, metadata=metadata, bbox_inches="tight", pad_inches=0.06, **options)
     data = file.getvalue()
     return data if isinstance(data, bytes) else data.encode("utf-8", "replace")
 
 
-def _inline(name: str, alt: str, figure: "Figure") -> Html:
+def _inline(name: str, alt: str, figure: "Figure", kind: str) -> tuple[Html, int]:
+    """The picture, and how narrow it may be in pixels."""
     with _transparent_greys(figure):
         drawn = _render(figure, "svg", name, fonts="none", facecolor="none").decode()
     root = ElementTree.fromstring(_NO_XML.sub("\ufffd", drawn))
     width = float(root.attrib["width"].removesuffix("pt")) * 4.0 / 3.0
+    smallest = min((float(size) * 4.0 / 3.0 for size in _SIZE.findall(drawn)), default=math.inf)
+    least = math.ceil(width * LETTERS / smallest)
     view = root.attrib["viewBox"]
     for definitions in root.iter("{http://www.w3.org/2000/svg}defs"):
         for style in definitions.findall("{http://www.w3.org/2000/svg}style"):
@@ -157,7 +180,8 @@ def _inline(name: str, alt: str, figure: "Figure") -> Html:
     used = set(_REFERENCE.findall(drawn)) | set(re.findall('href="#([^"]+)"', drawn))
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-        element.tail = None if element.tag not in ("tspan", "text") else element.tail
+        if element.tag not in ("tspan", "text"):  # whose spaces are to be seen
+            element.text = element.tail = None
         own = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
         if own.get("id") not in used:
             own.pop("id", None)
@@ -166,10 +190,11 @@ def _inline(name: str, alt: str, figure: "Figure") -> Html:
         "viewBox": view,
         "role": "img",
         "aria-label": _NO_XML.sub("\ufffd", alt),
-        "style": f"min-width: {LEAST * width:.0f}px; max-width: {MOST * width:.0f}px; fill: var(--ink); "
+        "style": f"min-width: {least}px; max-width: {max(MOST * width, least):.0f}px; fill: var(--ink); "
         "stroke-linejoin: round; stroke-linecap: butt",
+        **({"class": kind} if kind else {}),
     }
-    return Html(ElementTree.tostring(root, encoding="unicode"))
+    return Html(ElementTree.tostring(root, encoding="unicode")), least
 
 
 def _attribute(name: str, key: str, value: str) -> str:
@@ -178,6 +203,8 @@ def _attribute(name: str, key: str, value: str) -> str:
     if key == "href":
         return f"#{name}-{value[1:]}" if value.startswith("#") else value
     value = _REFERENCE.sub(lambda found: f"url(#{name}-{found[1]})", value)
+    if key in ("d", "x", "y", "transform", "points"):
+        return " ".join(_DECIMALS.sub(r"\1", value).split())
     if key in ("style", "fill", "stroke"):
         value = _FONT.sub(r"\1: \2var(--font)", _COLOUR.sub(_ink, value))
     return value

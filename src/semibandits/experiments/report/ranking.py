@@ -40,6 +40,15 @@ def sentence(result: SimulationResult, unit: str = "") -> str:
     )
 
 
+def answer(result: SimulationResult, unit: str = "") -> str:
+    """Who won, in a few words."""
+    names, order = result.short_names, result.ranking()
+    best = result.summary()[order[0]]
+    said = f"{names[order[0]]}, regret {with_error(best.mean, best.error, unit)}"
+    tied = sum(not one.significant for one in result.comparisons()[: len(order) - 1])
+    return f"{said} (not told apart from {tied} other{'s' if tied > 1 else ''})" if tied else said
+
+
 def standings(result: SimulationResult, unit: str = "") -> Html:
     """The table of regret, and of the differences between policies."""
     rows, runs, names = result.summary(), result.regret.shape[1], result.short_names

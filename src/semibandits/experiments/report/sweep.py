@@ -5,11 +5,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from semibandits._util.html import Html, Number, Strong, number, paragraph, table
+from semibandits._util.html import Html, LinkedNumber, Number, Strong, escape, number, paragraph, table
 from semibandits.errors import SemiBanditError
 from semibandits.experiments.point import Point
 from semibandits.experiments.report.curves import least_gap
-from semibandits.experiments.report.pictures import Gallery, figure
+from semibandits.experiments.report.page import slug, unique
+from semibandits.experiments.report.pictures import NARROW, Gallery, figure
 from semibandits.experiments.report.setup import setting
 from semibandits.experiments.report.sweep_pictures import Line, draw, is_number
 from semibandits.experiments.report.wording import in_unit, listed, of_unit, with_error, with_unit
@@ -25,6 +26,11 @@ GAP_PATIENCE = 3.0
 def keys(points: Sequence[Point]) -> list[str]:
     """What was swept."""
     return list(dict.fromkeys(key for point in points for key in point.settings))
+
+
+def ids(points: Sequence[Point]) -> list[str]:
+    """What links to each point lead to."""
+    return unique(f"at-{slug(title)}" for title in titles(points))
 
 
 def titles(points: Sequence[Point]) -> list[str]:
@@ -90,22 +96,29 @@ def _names(points: Sequence[Point]) -> list[str]:
 
 def _table(points: Sequence[Point]) -> Html:
     swept, names = keys(points), _names(points)
-    rows = []
+    rows: list[list[Any]] = []
     for point in points:
         means = [Number("")] * len(names)
         best = point.result.ranking()[0]
-        for place, row in enumerate(point.result.summary()):
+        for place, one in enumerate(point.result.summary()):
             kind = Strong if place == best and len(names) > 1 else Number
-            means[place] = kind(with_error(row.mean, row.error))
+            means[place] = kind(with_error(one.mean, one.error))
         rows.append([*(_value(point.settings.get(key)) for key in swept), *means])
     caption = f"Final mean regret{in_unit(points[0].unit)} ± standard error over runs" + (
         "; the least of each row in bold." if len(names) > 1 else "."
     )
     if not swept:
         swept, rows = ["simulation"], [[title, *row] for title, row in zip(titles(points), rows, strict=True)]
+    for row, id in zip(rows, ids(points), strict=True):
+        row[0] = _linked(row[0], id)
     columns, worths, said = _worths(points)
     rows = [[*row, *worth] for row, worth in zip(rows, worths, strict=True)]
     return table([*map(_short(points).get, swept, swept), *names, *columns], rows, caption + said)
+
+
+def _linked(cell: Any, id: str) -> Html:
+    kind = LinkedNumber if isinstance(cell, Number) else Html
+    return kind(f'<a href="#{id}">{escape(cell or "–")}</a>')
 
 
 def _worths(points: Sequence[Point]) -> tuple[list[str], list[list[Number]], str]:
@@ -179,7 +192,8 @@ def _pictures(points: Sequence[Point], key: str, gallery: Gallery, name: str) ->
     runs = {point.result.regret.shape[1] for line in lines for _, point, _ in line.points}
     bars = "" if runs == {1} else ", with 95% intervals over runs"
     dashes = f" Colours and markers stand for policies, dashes for {rest}." if together and len(others) > 1 else ""
-    body = figure(gallery.picture(name, draw(shown, short), f"{words}."), f"{words}{bars}.{dashes}")
+    one = gallery.picture(name, draw(shown, short), f"{words}.", draw(shown, short, NARROW))
+    body = figure(one, f"{words}{bars}.{dashes}")
     if left := len(panels) - len(shown):
         body = Html(body + paragraph(f"{left} more values of {rest} are in the table only.", "note"))
     return body
