@@ -60,8 +60,7 @@ class Learner(Saving, Shown, Suggests, metaclass=Explained):
     `outside="clip"` taken for the nearest bound and counted in `clipped`. `labels`, one string per item, may be used
     instead of item numbers everywhere; default: those of the set, if any. `seed` fixes every random draw.
     `uncovered="ignore"` accepts items that no solution contains. With `feedback="bandit"` it is told only what a
-    decision was worth as a whole: `tell(decision.id, sum)`. With `compile=False` it is plain code for good, with the
-    same decisions.
+    decision was worth as a whole: `tell(decision.id, sum)`. With `compile=False` it stays plain code.
 
     Methods may be called from several threads. A solver is called outside of the learner's lock: by several threads at
     once, if several ask. A call that raises has changed nothing, also where a signal handler raised in its midst
