@@ -33,9 +33,9 @@ test-campaigns: $(VENV)/dev.stamp
 test-all: lint
 	$(BIN)/pytest -q
 
-# Written to build/docs; a warning is an error.
+# Written to build/docs; a warning is an error. All pages (-a), as the search forgets index entries of pages not written.
 docs: $(VENV)/dev.stamp
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	$(BIN)/sphinx-build -W --keep-going -q -a -b html docs build/docs
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ language = "en_GB"
 
 extensions = ["myst_parser", "site_reference", "site_pages"]
 exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 smartquotes = False
 highlight_language = "none"  # formulas and tables are indented or fenced without a language
@@ -25,11 +25,14 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 
 html_theme = "furo"
-pygments_style = "friendly"
+pygments_style = "a11y-light"
 pygments_dark_style = "github-dark"
 html_title = "semibandits"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+templates_path = ["_templates"]
+html_search_scorer = str(Path(__file__).parent / "search.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -1,14 +1,16 @@
 """Draws the pictures of the docs, from the actual objects: `python docs/pictures.py`.
 
-The two problems of the paper with their item numbers; regret as `SimulationResult.plot`, and sets as their `draw`, show
-them; the constants of the bounds, the experiment on their tightness, all policies side by side, the suite, and the
-comparisons with the paper's neighbours (some minutes; Matplotlib).
+What a learner knows after some rounds; the two problems of the paper with their item numbers; regret as
+`SimulationResult.plot`, and sets as their `draw`, show them; the constants of the bounds, the experiment on their
+tightness, all policies side by side, the suite, and the comparisons with the paper's neighbours (some minutes;
+Matplotlib).
 """
 
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import numpy as np
 from studies import choosing, neighbours, suite
 
 import semibandits as sb
@@ -20,6 +22,14 @@ STYLE = (
     ".edge{stroke:#888;stroke-width:2}.best{stroke:#c0392b;stroke-width:4}.node{fill:#fff;stroke:#444;stroke-width:1.5}"
     ".start{fill:#c0392b}.end{fill:#2471a3}.tag{fill:#fff;stroke:#ccc}.small{font-size:10px;fill:#555}</style>"
 )
+
+HOME = (
+    "<style>text{font-size:19px;fill:#333}.head{font-weight:600;fill:#111}.street,.unknown{stroke-width:4}"
+    ".unknown{stroke:#aaa;stroke-width:1.5;stroke-dasharray:4 4}"
+    ".way{stroke:#f0a35e;stroke-width:13;stroke-linecap:round}</style>"
+)
+TOWN = np.random.default_rng(12).uniform(4.0, 20.0, 40)
+"""Minutes that the streets of a town take on average."""
 
 Point = tuple[float, float]
 
@@ -88,6 +98,48 @@ def k_path(n_items: int = 12, k: int = 3) -> str:
     return page(140 + 130 * k, 70 * paths, f"KPaths({n_items}, {k}): items, best path", parts)
 
 
+def home(rounds: tuple[int, ...] = (2, 8, 40)) -> str:
+    """A town of which a learner knows ever more: what its streets seem to take, and the route that seems best."""
+    town = sb.sets.GridPaths(4)
+    traffic = sb.environments.Uniform(TOWN - 3.0, TOWN + 3.0, bounds=(0.0, 30.0)).world(seed=1)
+    learner = sb.Learner(town, sense="min", bounds=(0.0, 30.0), seed=1)
+    quickest = TOWN[town.argmax(-TOWN)].sum()
+    parts = []
+    for number, until in enumerate(rounds):
+        while learner.round < until:
+            decision = learner.ask()
+            learner.tell(decision, traffic.weights(decision))
+        left = 30.0 + 230 * number
+        best, estimates = learner.best(), learner.estimates
+        place = [((left + 43 * b, 20.0 + 43 * a), (left + 43 * d, 20.0 + 43 * c)) for (a, b), (c, d) in town.edges]
+        parts += [street(*place[item], "way", "") for item in best]
+        parts += [street(*ends, *shade(estimate)) for ends, estimate in zip(place, estimates, strict=True)]
+        seen, more = int((learner.counts > 0).sum()), TOWN[best].sum() - quickest
+        parts += [
+            f'<text x="{left + 86:.0f}" y="{y}" class="{kind}">{line}</text>'
+            for y, kind, line in (
+                (228, "head", f"after {until} trips"),
+                (254, "", f"{seen} of {town.n_items} streets seen"),
+                (278, "", f"{more:.0f} minutes too long" if more > 0.5 else "the quickest route"),
+            )
+        ]
+    return page(692, 294, "A town after some trips: the streets seen, and the route that seems best", [HOME, *parts])
+
+
+def street(tail: Point, head: Point, kind: str, color: str) -> str:
+    (x1, y1), (x2, y2) = tail, head
+    return f'<line class="{kind}" x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}"{color}/>'
+
+
+def shade(minutes: float) -> tuple[str, str]:
+    """Class and colour: from light to dark, the more minutes; nobody's, dashed, where none are known."""
+    if minutes != minutes:
+        return "unknown", ""
+    share = min(max((minutes - 3.0) / 18.0, 0.0), 1.0)
+    mixed = (round(light + share * (dark - light)) for light, dark in ((169, 8), (207, 48), (229, 107)))
+    return "street", f' stroke="rgb({",".join(map(str, mixed))})"'
+
+
 def regret() -> Any:
     """As docs/simulation.md draws it."""
     policies = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
@@ -122,7 +174,6 @@ def save_figure(figure: Any, path: Path) -> None:
 def sets(path: Path) -> None:
     """What four kinds of sets have learned."""
     import matplotlib
-    import numpy as np
     from matplotlib.figure import Figure
 
     generator = np.random.default_rng(4)
@@ -146,7 +197,7 @@ def sets(path: Path) -> None:
         figure.savefig(path, metadata={"Date": None})
 
 
-PICTURES = {"grid_path.svg": grid_path, "k_path.svg": k_path}
+PICTURES = {"home.svg": home, "grid_path.svg": grid_path, "k_path.svg": k_path}
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

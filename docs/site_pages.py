@@ -1,7 +1,8 @@
 """What the site makes of plain Markdown pages: links from names to the reference, indices, links to other folders.
 
 The pages are written to be read as they are. So `Learner.ask` in backticks becomes a link, K^{4/3} and Δ_e get a raised
-and a lowered part, and links to files that stand outside this folder lead to the pages that include them.
+and a lowered part, and links to files that stand outside this folder lead to the pages that include them. The index, by
+which the search goes, too, has the terms of the glossary and what comments name: `<!-- index: HTTP, web server -->`.
 """
 
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util.nodes import make_refnode
 
 OUTSIDE = {"benchmarks/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
@@ -19,6 +21,7 @@ RAISED = r"\^(?:\{[^{}]+\}|\([^()]+\)|-?\w+)"
 SYMBOL = r"(?:(?<!\w)(?:max|min|[^\W\d_][\u0300-\u036f]?)|Σ|(?<=√)\w)"  # one letter, not the end of a name
 FORMULA = re.compile(rf"{SYMBOL}(?:{LOWERED})(?:{RAISED})?|(?<=[\w)\]|])(?:{RAISED})")
 INDEX = re.compile(rf"{LOWERED}|{RAISED}")
+ENTRIES = re.compile(r"<!-- index: (.+) -->")
 AS_IT_IS = (nodes.literal, nodes.FixedTextElement, nodes.title, nodes.raw, addnodes.desc_signature)
 
 
@@ -28,6 +31,28 @@ def lead_inside(app: Any, docname: str, source: list[str]) -> None:
         if page == f"{docname}.md":  # where we are
             source[0] = re.sub(rf"\[([^]]*)\]\({up}{file}\)", r"\1", source[0])
         source[0] = source[0].replace(f"]({up}{file}", f"]({up[3:]}{page}")
+
+
+class Enter(SphinxTransform):
+    """Makes entries of the index of comments and of terms in definition lists, where commas part one name from another.
+
+    All are main entries, which the search shows first.
+    """
+
+    default_priority = 400
+
+    def apply(self, **_: Any) -> None:
+        for comment in list(self.document.findall(nodes.raw)):
+            if named := ENTRIES.fullmatch(comment.astext().strip()):
+                comment.parent.replace(comment, entries(named[1], comment.parent["ids"][0]))
+        for term in self.document.findall(nodes.term):
+            address = nodes.make_id(f"term-{term.astext().partition(',')[0]}")
+            term["ids"].append(address)
+            term += entries(term.astext(), address)
+
+
+def entries(names: str, address: str) -> addnodes.index:
+    return addnodes.index(entries=[("single", name, address, "main", None) for name in names.split(", ")])
 
 
 def raise_and_lower(app: Any, doctree: nodes.document) -> None:
@@ -88,6 +113,7 @@ def _within(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", lead_inside)
+    app.add_transform(Enter)
     app.connect("doctree-read", raise_and_lower)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

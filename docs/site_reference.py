@@ -220,6 +220,18 @@ def write(folder: Path) -> None:
             path.write_text(content, encoding="utf-8")
 
 
+def mend_signatures(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Parameters stand in lines of their own, not in a list of definitions without terms, which is not valid."""
+
+    def lines(found: re.Match[str]) -> str:
+        inside = re.sub(r"<(/?)dd>", lambda tag: "</span>" if tag[1] else '<span class="sig-line">', found[1])
+        return f"<span>{inside}</span>"
+
+    if "body" in context:
+        context["body"] = re.sub(r"<dl>\n(<dd>.*?)</dl>", lines, context["body"], flags=re.DOTALL)
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / FOLDER))
+    app.connect("html-page-context", mend_signatures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,8 +3,7 @@ of suite.md from data/suite.csv and data/candidates.csv.
 
     python docs/tables.py
 
-Tables stand between two comments, in suite.md in two such places. What was measured stays as it is in choosing.md; of a
-new policy it is blank.
+Tables stand between two comments, each in a place of its own. What was measured stays as it is in choosing.md.
 """
 
 import inspect
@@ -19,22 +18,25 @@ from semibandits.types import IndexPolicy
 
 FOLDER = Path(__file__).parent
 BEGIN, END = "<!-- written by docs/tables.py -->\n\n", "\n<!-- end of the table -->\n"
-MEASURED = slice(3, 6)
-"""Columns of choosing.md that are no policy's own."""
 
 
-def choosing(old: str) -> str:
-    measured = {}
-    for line in old.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        measured[cells[0].strip("`")] = cells[MEASURED]
+def uses(old: str) -> str:
     return table(
-        ("policy", "needs", "guarantee", "grid, ns", "top-k, ns", "live, µs", "when to use it"),
-        (
-            (f"`{one.name}`", one.needs, one.guarantee, *measured.get(one.name, ["", "", ""]), one.use)
-            for one in CATALOGUE
-        ),
+        ("policy", "when to use it", "what it needs"),
+        ((f"`{one.name}`", one.use, one.needs) for one in CATALOGUE),
     )
+
+
+def guarantees(old: str) -> str:
+    return table(("policy", "guarantee"), ((f"`{one.name}`", one.guarantee) for one in CATALOGUE))
+
+
+def costs(old: str) -> str:
+    """As it was measured, in the order of the other tables, without policies that were removed."""
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()]
+    measured = {row[0]: row for row in rows}
+    names = (f"`{one.name}`" for one in CATALOGUE)
+    return table(head, (measured[name] for name in names if name in measured))
 
 
 def policies(old: str) -> str:
@@ -70,7 +72,7 @@ def of_candidates(old: str) -> str:
 
 
 PAGES: dict[str, tuple[Callable[[str], str], ...]] = {
-    "choosing.md": (choosing,),
+    "choosing.md": (uses, guarantees, costs),
     "policies.md": (policies,),
     "suite.md": (of_suite, of_candidates),
 }

@@ -233,8 +233,24 @@ def test_a_policy_of_ones_own_need_not_say_it() -> None:
     assert IndexPolicy.needs == IndexPolicy.use == Policy.guarantee == ""
 
 
-def test_the_page_says_what_the_table_says() -> None:
+def test_the_page_says_what_the_policies_say() -> None:
+    """In tables of few columns, all of which a phone shows: advice, then guarantees, and what was measured last."""
     lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
-    shown = [(row[0], row[1], row[2], row[-1]) for row in rows]
-    assert shown == [(entry.name, entry.needs, entry.guarantee, entry.use) for entry in CATALOGUE]
+    uses, guarantees, costs = (
+        rows[: len(CATALOGUE)],
+        rows[len(CATALOGUE) : 2 * len(CATALOGUE)],
+        rows[2 * len(CATALOGUE) :],
+    )
+    assert uses == [[entry.name, entry.use, entry.needs] for entry in CATALOGUE]
+    assert guarantees == [[entry.name, entry.guarantee] for entry in CATALOGUE]
+    assert all(len(row) == 4 and any(row[1:]) for row in costs)
+
+
+def test_what_was_measured_of_a_policy_stays_in_its_place() -> None:
+    """In the order of the policies; of one that is no more it goes."""
+    costs = runpy.run_path(str(PAGE.parent / "tables.py"))["costs"]
+    head = "| policy | grid, ns |\n|---|---|\n"
+    assert costs(f"{head}| `KLUCB` | 9 |\n| `Gone` | 8 |\n| `CombUCB1` | 7 |\n") == (
+        f"{head}| `CombUCB1` | 7 |\n| `KLUCB` | 9 |\n"
+    )

@@ -88,6 +88,16 @@ class Browser:
             for node in one["nodes"][:3]
         ]
 
+    def click(self, selector: str) -> None:
+        """The first element that fits, as a reader's mouse does."""
+        self.driver.find_element("css selector", selector).click()
+
+    def wait_until(self, condition: str, seconds: float = 10.0) -> None:
+        """Until this expression is true in the page."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        WebDriverWait(self.driver, seconds, 0.05).until(lambda driver: driver.execute_script(f"return {condition}"))
+
     def run(self, script: str) -> Any:
         return self.driver.execute_script(script)
 

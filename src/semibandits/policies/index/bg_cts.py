@@ -28,7 +28,7 @@ class BGCTS(IndexPolicy):
 
     needs = "an exact oracle, independent items"
     guarantee = "O(L log K log n / Δ), and other terms polynomial in L and K, stated by its authors"
-    use = "to have their proof where solutions are large; GaussianCTS has less regret"
+    use = "to have its authors' proof where solutions are large; GaussianCTS has less regret"
     formula = "a draw from N(ŵ, g sigma² / T), with a boost g that depends on t and K"
 
     sigma: float = 0.5
