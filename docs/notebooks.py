@@ -1,4 +1,4 @@
-"""Writes the notebook that `semibandits new tutorial` hands out, from the page: `python docs/notebooks.py`.
+"""Writes the tutorial as a notebook, here and where `semibandits new` finds it: `python docs/notebooks.py`.
 
 A `python` block is a cell, and what it prints, with a picture right after it, is the cell's output. A `toml` block
 whose first line is its name is written by its cell, `semibandits` commands are run by theirs. All else is text: it
@@ -15,7 +15,8 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "tutorial.md"
-NOTEBOOK = ROOT / "src" / "semibandits" / "experiments" / "files" / "starters" / "tutorial.ipynb"
+STARTERS = ROOT / "src" / "semibandits" / "experiments" / "files" / "starters"
+NOTEBOOKS = [folder / "tutorial.ipynb" for folder in (PAGE.parent, STARTERS)]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$\n?", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]+\.svg)\)")
 LINK = re.compile(r"(?<!!)\[([^]]*)\]\((?!https?:)([^)#]*)(?:#[^)]*)?\)")
@@ -92,7 +93,7 @@ def as_text(text: str, page: Path) -> str:
         path = posixpath.normpath(posixpath.join(page.parent.relative_to(ROOT).as_posix(), link[2]))
         return f"{link[1]} (`{path}`)" if link[2] else link[1]
 
-    kept = [paragraph for paragraph in text.split("\n\n") if NOTEBOOK.name not in paragraph]
+    kept = [paragraph for paragraph in text.split("\n\n") if NOTEBOOKS[0].name not in paragraph]
     return LINK.sub(place, PICTURE.sub(embedded, "\n\n".join(kept)))
 
 
@@ -106,4 +107,5 @@ def lines(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    NOTEBOOK.write_text(notebook(PAGE), encoding="utf-8")
+    for path in NOTEBOOKS:
+        path.write_text(notebook(PAGE), encoding="utf-8")

@@ -128,7 +128,7 @@ def test_bad_input() -> None:
         Problem(sets.TopK(3, 1), coins)
     with pytest.raises(errors.BadArgument, match="got 'best'"):
         Problem(sets.TopK(2, 1), coins, sense="best")  # type: ignore[arg-type]
-    with pytest.raises(errors.BadArgument, match="FeasibleSet, got"):
+    with pytest.raises(errors.BadArgument, match=r"FeasibleSet, .*, got \[\[0\]\]"):
         Problem([[0]], coins)  # type: ignore[arg-type]
     with pytest.raises(errors.BadArgument, match="Environment, got"):
         Problem(sets.TopK(2, 1), [0.5, 0.5])  # type: ignore[arg-type]

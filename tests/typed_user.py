@@ -43,6 +43,11 @@ def untuned() -> float:
     policy: sb.IndexPolicy | sb.Policy = learner.policy
     forgetful = sb.Learner(OneOf(3), sb.policies.PooledCTS(window=500))
     same: sb.Learner = sb.Learner(OneOf(3), policy, feedback="semi")
+    named = sb.Learner(OneOf(3), "CombUCB1")
+    visitors = sb.environments.Bernoulli([0.1, 0.5, 0.9]).world(seed=7)
+    decision = named.ask()
+    assert named.tell(decision, visitors.weights(decision)) + named.tell(decision, [True])
+    named.cancel(decision)
     none: sb.IndexPolicy | sb.Policy | None = None
     return float(sb.Learner(OneOf(3), none).scores()[0]) + forgetful.round + same.round
 
@@ -57,6 +62,8 @@ def solvers() -> list[sb.sets.Oracle]:
 def experiment() -> float:
     problem = sb.Problem(sb.sets.TopK(3, 1), sb.environments.Bernoulli([0.1, 0.5, 0.9]), sense="max")
     result = sb.simulate(problem, [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)], horizon=10, runs=2, seed=0)
+    assert sb.simulate(problem, ["CTS", sb.policies.CombUCB1()], horizon=1e5, runs=1e2).seed
+    assert problem.world().weights(1, [0, 2]).sum()
     sb.testing.check_set(OneOf(3))
     return result.summary()[0].mean + problem.gap([0]) + float(result.regret[0, 0, -1])
 

@@ -72,7 +72,9 @@ sys.meta_path.append(_FormerPaths)
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from semibandits._util.suggestions import no_such_name
+
+        no_such_name(__name__, name, __all__, ("problems", "theory", "environments", "sets", "policies"))
     home = import_module(f"{__name__}.{_HOMES.get(name, name)}")
     found = getattr(home, name) if name in _HOMES else home
     globals()[name] = found
@@ -80,4 +82,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -4,7 +4,7 @@ Every error raised on purpose is a `SemiBanditError`, says what was received and
 object it was raised from as it was before the call.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 
 class SemiBanditError(Exception):
@@ -141,15 +141,3 @@ class ConformanceError(SemiBanditError, AssertionError):
 def to_install(extra: str) -> str:
     """How an error about an optional package ends: what installs it. The package is not in an index yet."""
     return f'pip install ".[{extra}]" in a clone of semibandits'
-
-
-def did_you_mean(name: object, there: Iterable[str]) -> str:
-    """How an error about an unknown name ends: with the name that was probably meant, else with all there are."""
-    import difflib  # only for those who mistype
-
-    listed = list(dict.fromkeys(there))
-    lower = {one.lower(): one for one in listed}
-    near = difflib.get_close_matches(name.lower(), lower, 1, 0.5) if isinstance(name, str) else []
-    if near:
-        return f": did you mean {lower[near[0]]!r}?"
-    return f"; there are {', '.join(listed)}" if listed else "; there are none"

@@ -13,9 +13,11 @@ from semibandits._util.effort import CALL, spend
 from semibandits._util.forks import cached_property
 from semibandits._util.item_bounds import are_per_item, pair_of, spans_of
 from semibandits._util.showing import Shown
+from semibandits._util.suggestions import Explained
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.oracle import Span, probed, solve
-from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, bounds_in, total
+from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, World, bounds_in, total
+from semibandits.types.given import check_environment, check_feasible
 
 TIE = 1e-12
 """So much of the span of the weights solutions may differ by and count as tied."""
@@ -26,7 +28,7 @@ SEARCH_LIMIT = 20_000
 """How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
 
 
-class Problem(Shown):
+class Problem(Shown, metaclass=Explained):
     """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
 
     An approximate oracle (`feasible.ratio` < 1) is measured against its own answer on the means, `optimum`, and against
@@ -46,10 +48,8 @@ class Problem(Shown):
         *,
         true_optimum: Iterable[int] | None = None,
     ) -> None:
-        if not isinstance(feasible, FeasibleSet):
-            raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
-        if not isinstance(environment, Environment):
-            raise BadArgument(f"environment must be an Environment, got {environment!r:.200}")
+        check_feasible(feasible)
+        check_environment(environment)
         if feasible.n_items != environment.n_items:
             raise BadArgument(f"the set has {feasible.n_items} items, the environment {environment.n_items}")
         _check_names(feasible, tuple(environment.labels or ()))
@@ -74,6 +74,10 @@ class Problem(Shown):
             raise InfeasibleSolution(
                 f"true_optimum {self._true_optimum.tolist()!r:.200} is not a solution of {feasible!r}"
             )
+
+    def world(self, seed: int | None = None, run: int = 0) -> World:
+        """One run of the environment, to play in by hand: that of a simulation with this seed. None draws a seed."""
+        return World(self.environment, seed, run, names=(self.feasible.labels, self.feasible.aliases))
 
     @property
     def n_items(self) -> int:

@@ -1,7 +1,7 @@
 """The paper's two problems, and some that are hard in another way: for policies that trust means, or for all."""
 
 import math
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,13 +9,20 @@ from numpy.typing import ArrayLike
 from semibandits import environments, rng, sets
 from semibandits._util.checks import check_choice, check_count
 from semibandits._util.resources import check_room
+from semibandits._util.suggestions import explained, suggesting
 from semibandits.environments.drifting import LAST_START, MOST_ROWS
 from semibandits.errors import BadArgument, BadWeights
 from semibandits.oracle import solve
 from semibandits.problem import Problem
 from semibandits.types import Decision, FeasibleSet, Sense
 
+__all__ = ["against", "changing_phases", "coin_table", "grid_path", "k_path"]
 
+if not TYPE_CHECKING:
+    __getattr__ = suggesting(__name__)
+
+
+@explained
 def grid_path(m: int, sigma: float) -> Problem:
     """The grid-path problem of Section 7: the longest monotone path through m x m squares.
 
@@ -39,6 +46,7 @@ def grid_path(m: int, sigma: float) -> Problem:
     return Problem(grid, environments.Bernoulli(means))
 
 
+@explained
 def k_path(n_items: int, k: int, gap: float) -> Problem:
     """The K-path problem of Section 6, behind the lower bounds: n_items / k disjoint paths of k items each.
 
@@ -70,6 +78,7 @@ class Player(Protocol):
     def sense(self) -> Sense: ...
 
 
+@explained
 def against(
     learner: Player, feasible: FeasibleSet, horizon: int, sense: Sense = "min", others: ArrayLike | None = None
 ) -> Problem:
@@ -115,6 +124,7 @@ def against(
     return Problem(feasible, environments.Adversarial(losses), sense)
 
 
+@explained
 def changing_phases(n_items: int = 10, k: int = 5, gap: float = 1 / 16, growth: float = 1.6) -> Problem:
     """Costs whose level jumps between two extremes, while the first k items stay better by `gap` each.
 
@@ -142,6 +152,7 @@ def changing_phases(n_items: int = 10, k: int = 5, gap: float = 1 / 16, growth: 
     return Problem(top, environments.Drifting(rows, starts), sense="min")
 
 
+@explained
 def coin_table(
     feasible: FeasibleSet, horizon: int, gap: float | None = None, seed: int = 0, sense: Sense = "min"
 ) -> Problem:

@@ -61,7 +61,7 @@ def test_the_clairvoyant_is_told_the_problem() -> None:
         (make_problem, "grid_path", {}, "problem grid_path needs 'm' and 'sigma'"),
         (make_problem, "grid_path", {"m": 2.0, "sigma": 0.2}, "m must be a whole number, got 2.0"),
         (make_problem, "gridpath", {}, "no problem is called 'gridpath': did you mean 'grid_path'?"),
-        (make_set, "Tree", {}, "no set is called 'Tree'; there are"),
+        (make_set, "Quux", {}, "no set is called 'Quux'; there are"),
         (make_set, "Product", {"blocks": 3}, "blocks must be a list, got 3"),
         (make_set, "LaminarMatroid", {"n_items": 3, "families": 5}, "families"),
         (make_environment, "Bernouli", {}, "did you mean 'Bernoulli'?"),

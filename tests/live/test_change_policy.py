@@ -71,7 +71,7 @@ def test_a_policy_that_cannot_take_over() -> None:
         (policies.SlidingWindow(4), errors.Unsupported, "forgets by rounds"),
         (policies.COMBAND(eta=0.1, gamma=0.1), errors.SemiBanditError, "sum"),
         (policies.CMOSS(), errors.BadArgument, "horizon"),
-        ("CTS", errors.BadArgument, "policy"),
+        ("UCB", errors.BadArgument, "no policy is called 'UCB'"),
         (policies.CTS, errors.BadArgument, "policy"),
     ):
         with pytest.raises(cause, match=message):

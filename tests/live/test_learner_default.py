@@ -113,10 +113,10 @@ def test_where_there_is_no_default_it_says_so(feasible: FeasibleSet) -> None:
 
 
 def test_bad_input_is_refused_as_ever() -> None:
-    wrong: Any = "PooledCTS"
+    wrong: Any = "pooled"
     with pytest.raises(errors.BadArgument, match="feasible must be a FeasibleSet"):
         Learner(wrong)
-    with pytest.raises(errors.BadArgument, match="'PooledCTS'"):
+    with pytest.raises(errors.BadArgument, match="did you mean 'PooledCTS'"):
         Learner(sets.TopK(3, 1), wrong)
     with pytest.raises(errors.BadArgument, match="bounds"):
         Learner(sets.TopK(3, 1), bounds=(1.0, 0.0))

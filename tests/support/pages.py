@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -92,6 +93,14 @@ def read(html: str) -> Page:
     assert page.references <= page.ids, page.references - page.ids
     assert "@import" not in html
     return page
+
+
+def show(thing: Any) -> Page:
+    """What a notebook shows."""
+    html = thing._repr_html_()
+    assert "background:#" not in html  # it must read on light and on dark
+    assert not html.startswith("<pre>")  # which is what remains where something went wrong
+    return read(html)
 
 
 def read_document(html: str) -> Page:

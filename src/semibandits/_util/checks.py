@@ -105,6 +105,16 @@ def check_count(name: str, value: Any, error: type[BadArgument] = InvalidSet, mo
     return int(value)
 
 
+def whole(value: Any) -> Any:
+    """1e5 as 100000; all else as it is."""
+    return int(value) if isinstance(value, float | np.floating) and value.is_integer() else value
+
+
+def check_whole(name: str, value: Any, most: int | None = None) -> int:
+    """The same, also written 1e5."""
+    return check_count(name, whole(value), BadArgument, most)
+
+
 def check_n_items(value: Any, what: str = "n_items", each: int = ITEM_BYTES) -> int:
     """A number of items, or of what items are made of, that this machine can hold: `each` is what one takes."""
     count = check_count(what, value, most=MOST_ITEMS)

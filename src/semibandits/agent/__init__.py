@@ -1,14 +1,12 @@
 """A policy at work on a set: what the live learner and the simulation share, so that both decide alike."""
 
-from typing import Any
-
 from semibandits.agent.base import Agent, Learned, Setting, Uncovered
 from semibandits.agent.choice import Choice, Request, Solving
 from semibandits.agent.confidence import confidence_radii
 from semibandits.agent.index import IndexAgent
 from semibandits.agent.scale import Scale
 from semibandits.agent.solution import PolicyAgent
-from semibandits.errors import BadArgument, Unsupported
+from semibandits.errors import Unsupported
 from semibandits.types import FeedbackKind, IndexPolicy, Policy
 
 __all__ = [
@@ -23,22 +21,13 @@ __all__ = [
     "Solving",
     "Uncovered",
     "check_feedback",
-    "check_policy",
     "confidence_radii",
     "make_agent",
 ]
 
 
 def make_agent(policy: IndexPolicy | Policy, setting: Setting) -> Agent:
-    check_policy(policy)
     return IndexAgent(policy, setting) if isinstance(policy, IndexPolicy) else PolicyAgent(policy, setting)
-
-
-def check_policy(policy: Any) -> IndexPolicy | Policy:
-    if isinstance(policy, IndexPolicy | Policy):
-        return policy
-    hint = ": an instance, such as CTS(), is wanted, not the class" if isinstance(policy, type) else ""
-    raise BadArgument(f"policy must be an IndexPolicy or a Policy, got {policy!r:.200}{hint}")
 
 
 def check_feedback(policy: IndexPolicy | Policy, feedback: FeedbackKind) -> None:

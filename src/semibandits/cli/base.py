@@ -19,6 +19,23 @@ from semibandits.errors import SemiBanditError, to_install
 F = TypeVar("F", bound=Callable[..., Any])
 BAD_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
+
+class Whole(click.ParamType):  # type: ignore[type-arg]
+    """A whole number, also written 1e5."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        with suppress(ValueError, OverflowError):
+            return int(value)
+        number = math.nan
+        with suppress(ValueError):
+            number = float(value)
+        if not number.is_integer():
+            self.fail(f"{value!r} is no whole number, such as 100000 or 1e5", param, ctx)
+        return int(number)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 no_report_option = click.option("--no-report", is_flag=True, help="Write the data only; needs no Matplotlib.")
 seed_option = click.option("--seed", default=0, show_default=True, metavar="N", help="Seed of all runs.")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from semibandits.cli.base import Refused, json_option, print_json, users_code
+from semibandits.cli.base import Refused, Whole, json_option, print_json, users_code
 from semibandits.cli.opening import Reading, complete_problem, open_problem, reading_options
 from semibandits.cli.tables import lines, prose, table
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--horizon",
     "horizons",
-    type=int,
+    type=Whole(),
     multiple=True,
     default=[10_000, 100_000],
     show_default="10000 and 100000",

@@ -7,6 +7,7 @@ import click
 
 from semibandits.cli.base import (
     Refused,
+    Whole,
     folder_option,
     json_option,
     need_matplotlib,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     help="A policy, with parameters if need be, or file.py:Name, a class of your own; as many as you like.  "
     "[default: CombUCB1, the default of learners, and the one recommended]",
 )
-@click.option("--horizon", default=10_000, show_default=True, metavar="N", help="Rounds.")
-@click.option("--runs", default=100, show_default=True, metavar="N", help="Runs of each.")
+@click.option("--horizon", type=Whole(), default=10_000, show_default=True, metavar="N", help="Rounds.")
+@click.option("--runs", type=Whole(), default=100, show_default=True, metavar="N", help="Runs of each.")
 @seed_option
 @folder_option("--out", "Folder for a report and the data.  [default: nothing is written]")
 @reading_options

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from semibandits.cli.base import folder_option, json_option, need_matplotlib, print_json, seed_option
+from semibandits.cli.base import Whole, folder_option, json_option, need_matplotlib, print_json, seed_option
 from semibandits.cli.tables import coloured, lines, table
 from semibandits.experiments.paper import PARTS
 from semibandits.experiments.paper.claims import summary
@@ -17,7 +17,7 @@ PARTS_TOLD = "\n".join(["\b", "Parts:", *(f"  {name:<10} {what}" for name, what 
 @folder_option("--out", "Folder for the report, the figures and the data.", default="reproduction", show_default=True)
 @click.option("--quick", is_flag=True, help="Fewer runs and smaller problems: in under 20 seconds.")
 @click.option("--only", "parts", type=click.Choice(PARTS), multiple=True, metavar="PART", help=", ".join(PARTS) + ".")
-@click.option("--runs", type=int, metavar="N", help="Runs on every grid.  [default: 100; quick: 64]")
+@click.option("--runs", type=Whole(), metavar="N", help="Runs on every grid.  [default: 100; quick: 64]")
 @seed_option
 @click.option("--no-report", is_flag=True, help="Check the claims only; writes nothing, needs no Matplotlib.")
 @json_option

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from semibandits.cli.base import folder_option, json_option, note, print_json, seed_option
+from semibandits.cli.base import Whole, folder_option, json_option, note, print_json, seed_option
 from semibandits.cli.opening import complete_policy
 from semibandits.cli.tables import lines, printable, table, terminal_width
 
@@ -46,7 +46,9 @@ def complete_problem(ctx: click.Context, parameter: click.Parameter, incomplete:
     metavar="N",
     help="The same problems with other numbers: 2, 3, ... are such that no policy was developed on.",
 )
-@click.option("--runs", type=int, metavar="N", help="Runs on every problem.  [default: 64; fewer of 100,000 rounds]")
+@click.option(
+    "--runs", type=Whole(), metavar="N", help="Runs on every problem.  [default: 64; fewer of 100,000 rounds]"
+)
 @seed_option
 @folder_option("--out", "Folder for the tables, which also keeps what is finished.  [default: nothing is written]")
 @click.option("--list", "listing", is_flag=True, help="List the problems, play nothing.")

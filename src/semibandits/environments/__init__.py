@@ -1,5 +1,8 @@
 """Environments: the distributions the items' weights come from."""
 
+from typing import TYPE_CHECKING
+
+from semibandits._util.suggestions import suggesting
 from semibandits.environments.adversarial import Adversarial
 from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
@@ -27,3 +30,6 @@ __all__ = [
     "Table",
     "Uniform",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = suggesting(__name__)

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from semibandits._util.suggestions import no_such_name
+
 if TYPE_CHECKING:
     from semibandits.experiments.files.document import Experiment, read
     from semibandits.experiments.point import Point
@@ -23,7 +25,7 @@ if not TYPE_CHECKING:  # what nobody asks for is not loaded
 
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            no_such_name(__name__, name, __all__)
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
     def __dir__() -> list[str]:

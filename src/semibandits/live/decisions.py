@@ -20,7 +20,7 @@ from semibandits.errors import BadArgument, BadWeights, UnknownDecision, Unknown
 from semibandits.live.reading import Reader
 from semibandits.live.snapshot import SavedDecision, SavedLearner, restored_array, saved_array
 from semibandits.oracle import check_answer
-from semibandits.types import FeasibleSet, Items, Weights
+from semibandits.types import Decision, FeasibleSet, Items, Weights
 
 
 @dataclasses.dataclass(slots=True)
@@ -154,6 +154,11 @@ class DecisionLog:
         rounds = [one.round for one in saved.outstanding + saved.finished]
         if len(set(rounds)) < len(rounds):
             raise BadArgument("two decisions were made in one round")
+
+
+def id_of(given: str | Decision) -> str:
+    """The id of a decision that is given by it, or as it was asked for."""
+    return given.id if isinstance(given, Decision) else given
 
 
 def seconds_in(given: Any) -> float:

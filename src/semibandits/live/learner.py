@@ -16,16 +16,18 @@ from semibandits._util.checks import check_bounds, check_choice, check_confidenc
 from semibandits._util.data_frames import data_frame
 from semibandits._util.forks import ForkLock
 from semibandits._util.showing import Shown
-from semibandits.agent import Agent, Request, Scale, Setting, Uncovered, check_feedback, check_policy, make_agent
+from semibandits._util.suggestions import Explained, Suggests
+from semibandits.agent import Agent, Request, Scale, Setting, Uncovered, check_feedback, make_agent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.live.asking import Asking
-from semibandits.live.decisions import DecisionLog, seconds_in
+from semibandits.live.decisions import DecisionLog, id_of, seconds_in
 from semibandits.live.events import Event, Hook, Kind, announce
 from semibandits.live.reading import Outside, Reader, check_labels, check_same_order
 from semibandits.live.requests import check_request
 from semibandits.live.saving import Saving
 from semibandits.live.updates import Updates
 from semibandits.oracle import Span, probed
+from semibandits.policies.catalogue import as_policy
 from semibandits.problem import check_signs
 from semibandits.types import (
     Bounds,
@@ -39,17 +41,18 @@ from semibandits.types import (
     Sense,
     Weights,
 )
+from semibandits.types.given import check_feasible
 
 Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float]
 """Weights by item or label."""
 Available: TypeAlias = Iterable[int | str] | NDArray[np.bool_]
 
 
-class Learner(Saving, Shown):
+class Learner(Saving, Shown, Suggests, metaclass=Explained):
     """Learns while deciding, with any feasible set and any order and delay of feedback.
 
     Without a `policy` it decides by that of `policies.default`, which needs no tuning; `learner.policy` says which one
-    that is. CombUCB1, the paper's, is for those who want a proven bound.
+    that is. For a proven bound there is the paper's, "CombUCB1": a policy without parameters may be given by its name.
 
     `sense="min"` makes the weights costs. `bounds` are the least and the largest weight possible: two numbers, or two
     vectors with one number for each item, in the order of the items or by label, which is worth much where items differ
@@ -70,7 +73,7 @@ class Learner(Saving, Shown):
     >>> decision = learner.ask()
     >>> decision.items
     array([1, 3])
-    >>> learner.tell(decision.id, [0.9, 0.4])
+    >>> learner.tell(decision, [0.9, 0.4])
     2
     >>> learner.estimates
     array([nan, 0.9, nan, 0.4])
@@ -81,7 +84,7 @@ class Learner(Saving, Shown):
     def __init__(
         self,
         feasible: FeasibleSet,
-        policy: IndexPolicy | Policy | None = None,
+        policy: IndexPolicy | Policy | str | None = None,
         *,
         sense: Sense = "max",
         bounds: GivenBounds = (0.0, 1.0),
@@ -93,8 +96,7 @@ class Learner(Saving, Shown):
         compile: bool = True,
     ) -> None:
         super().__init__()
-        if not isinstance(feasible, FeasibleSet):
-            raise BadArgument(f"feasible must be a FeasibleSet (wrap a solver in sets.Oracle), got {feasible!r:.200}")
+        check_feasible(feasible)
         self._sense: Sense = check_choice("sense", sense, Sense)
         names = (feasible.labels or None) if labels is None else check_labels(labels, feasible.n_items)
         check_same_order(names or (), feasible)
@@ -111,14 +113,14 @@ class Learner(Saving, Shown):
         self._feedback: FeedbackKind = check_choice("feedback", feedback, FeedbackKind)
         if policy is None:
             policy = policies.default(feasible, bounds=self._bounds, feedback=self._feedback).policy
-        self._updates = Updates(self._make_agent(policy), self._reader, self._feedback)
+        self._updates = Updates(self._make_agent(as_policy(policy)), self._reader, self._feedback)
         self._lock = ForkLock()
         self._changes = Changes(self._lock)
         self._asking = Asking(self._updates, self._changes)
         self.hooks: list[Hook] = []
 
     def _make_agent(self, policy: IndexPolicy | Policy) -> Agent:
-        check_feedback(check_policy(policy), self._feedback)
+        check_feedback(policy, self._feedback)
         scale = Scale.of(self._bounds, self._sense)
         setting = Setting(self._feasible, scale, self._seed, uncovered=self._uncovered, compiles=self._compiles)
         return self._plainly(make_agent, policy, setting)
@@ -161,22 +163,22 @@ class Learner(Saving, Shown):
         check_request(feasible, self._feasible, self._bounds, self._sense, self._reader.labels)
         return Request(feasible, exclude)
 
-    def tell(self, id: str, weights: ArrayLike | Feedback) -> int:
+    def tell(self, id: str | Decision, weights: ArrayLike | Feedback) -> int:
         """Takes in what the items of a decision were worth, and returns how many of these weights were new.
 
-        `weights` are aligned with `decision.items`, or a mapping from items or labels: then the others may follow
-        later. With `feedback="bandit"` it is one number, their sum. Feedback may come late, in any order, and again:
-        a repeat changes nothing, a contradiction is an error.
+        `id` is the decision's, or the decision itself. `weights` are aligned with `decision.items`, or a mapping from
+        items or labels: then the others may follow later. With `feedback="bandit"` it is one number, their sum. It may
+        come late, in any order, and again: a repeat changes nothing, a contradiction is an error.
         """
-        new: int = self._call("tell", self._updates.read, self._updates.telling, (id, weights))
+        new: int = self._call("tell", self._updates.read, self._updates.telling, (id_of(id), weights))
         return new
 
-    def cancel(self, id: str) -> None:
-        """Gives up waiting for a decision's feedback; what it has had stays learned, what comes later is refused.
+    def cancel(self, id: str | Decision) -> None:
+        """Gives up waiting for a decision's feedback, if any is to come.
 
-        Harmless where nothing is left to wait for.
+        What it has had stays learned, and what comes later is refused.
         """
-        self._call("cancel", self._updates.find, self._updates.cancelling, (id,))
+        self._call("cancel", self._updates.find, self._updates.cancelling, (id_of(id),))
 
     def expire(
         self, older_than: float | timedelta | np.timedelta64, *, weight: ArrayLike | Feedback | None = None
@@ -225,13 +227,13 @@ class Learner(Saving, Shown):
             raise BadArgument("give items and weights, or counts and sums, not both")
         self._call("observe", self._updates.read_totals, self._updates.observing_totals, (counts, sums, squares))
 
-    def change_policy(self, policy: IndexPolicy | Policy) -> None:
+    def change_policy(self, policy: IndexPolicy | Policy | str) -> None:
         """Goes on with another policy, which takes over all that was told so far, and every open decision.
 
         It is handed counts, sums and sums of squares; `Unsupported`, and nothing changes, where it cannot learn from
         them. Feedback on decisions of the former policy is learned unless the present one needs a note of its own.
         """
-        make = partial(self._make_agent, policy)
+        make = partial(self._make_agent, as_policy(policy))
         self._call("change_policy", None, self._updates.changing, (make, [make()]))
 
     def warm_up(self) -> tuple[str, ...]:

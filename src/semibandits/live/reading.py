@@ -111,7 +111,7 @@ class Reader:
         expected = f"expected {count} weight{'' if count == 1 else 's'}"
         if isinstance(weights, np.ma.MaskedArray):
             raise BadWeights("weights must all be there, got a masked array")
-        if not isinstance(weights, np.ndarray):
+        if not isinstance(weights, np.ndarray) or weights.dtype == object:
             flat = isinstance(weights, Iterable) and getattr(weights, "ndim", 1) == 1
             if isinstance(weights, str | bytes | Set) or not flat:
                 raise BadWeights(f"{expected} in the order of the items, got {weights!r:.200}")

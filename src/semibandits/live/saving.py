@@ -6,8 +6,8 @@ from typing import Any, Self, TypeVar
 
 from semibandits._util.checks import check_flag
 from semibandits._util.forks import ForkLock, cached_property
-from semibandits.agent import Uncovered, check_policy
-from semibandits.errors import BadArgument, BadState, SemiBanditError
+from semibandits.agent import Uncovered
+from semibandits.errors import BadState, SemiBanditError
 from semibandits.kernel.warm import plain_code
 from semibandits.live import matching, snapshot
 from semibandits.live.asking import Asking
@@ -15,7 +15,9 @@ from semibandits.live.decisions import saved_decision
 from semibandits.live.reading import Outside, Reader
 from semibandits.live.updates import Updates
 from semibandits.oracle import Probe, Span
+from semibandits.policies.catalogue import as_policy
 from semibandits.types import Bounds, FeasibleSet, FeedbackKind, IndexPolicy, Policy, Sense
+from semibandits.types.given import check_feasible
 
 T = TypeVar("T")
 
@@ -83,7 +85,7 @@ class Saving:
         cls,
         path: str | os.PathLike[str],
         feasible: FeasibleSet,
-        policy: IndexPolicy | Policy | None = None,
+        policy: IndexPolicy | Policy | str | None = None,
         *,
         uncovered: Uncovered | None = None,
         outside: Outside | None = None,
@@ -101,10 +103,9 @@ class Saving:
         Otherwise the set must be the one it was saved with, as far as that can be seen; `same_items=True` insists
         that every item has the number it had, whatever names and set say.
         """
-        if not isinstance(feasible, FeasibleSet):
-            raise BadArgument(f"feasible must be a FeasibleSet, got {feasible!r:.200}")
+        check_feasible(feasible)
         if policy is not None:
-            check_policy(policy)
+            policy = as_policy(policy)
         check_flag("compile", compile)
         saved, head = snapshot.read(path)
         try:

@@ -41,7 +41,7 @@ def _comparisons(comparisons: Comparisons) -> str:
         return card("Comparisons of less than two policies")
     first = comparisons[0]
     title = f"Differences of regret after {first.round:,} rounds, {_many(first.runs)} in the same worlds"
-    columns = ["policy", "against", "difference", "± error", "interval", ""]
+    columns = ["policy", "", "against", "difference", "± error", "interval"]
     table = cut(columns, [_compared(one) for one in comparisons[:MOST]], len(comparisons))
     return card(title, table, note(f"Intervals: {comparisons.confidence_note}") if comparisons.confidence_note else "")
 
@@ -80,11 +80,11 @@ def _numbers(row: SummaryRow) -> list[Any]:
 
 def _compared(one: Comparison) -> list[Any]:
     digits = _digits(one.error)
-    verdict = "a single run" if one.runs == 1 else "cannot be told apart"
+    verdict = "cannot be told apart from"
     if one.significant:
-        verdict = "less regret" if one.difference < 0.0 else "more regret"
+        verdict = "has less regret than" if one.difference < 0.0 else "has more regret than"
     interval = _interval(one.low, one.high, digits)
-    return [one.a, one.b, number(one.difference, digits), number(one.error, digits), interval, verdict]
+    return [one.a, verdict, one.b, number(one.difference, digits), number(one.error, digits), interval]
 
 
 def _curves(result: SimulationResult, order: Sequence[int]) -> str:

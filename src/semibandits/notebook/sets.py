@@ -18,7 +18,7 @@ from semibandits.types import FeasibleSet
 MOST_COUNTED = 1_000_000_000
 """Solutions, where they are counted without listing them."""
 MOST_NODES, MOST_EDGES, MOST_CELLS = 40, 80, 400
-"""In a small picture."""
+"""In a small picture; rows and columns of a matrix are as many as nodes at most."""
 CELL, STEP, RIM = 14.0, 34.0, 10.0
 
 
@@ -59,18 +59,20 @@ def _drawn(feasible: Any) -> str:
     if isinstance(graph, Graph) and len(graph.nodes) <= MOST_NODES and len(graph.tails) <= MOST_EDGES:
         ends = [graph.nodes.index(getattr(feasible, name)) for name in ("source", "target") if hasattr(feasible, name)]
         return _network(graph, ends, grid=isinstance(feasible, GridPaths))
-    if isinstance(feasible, Pairs) and feasible.n_rows * feasible.n_columns <= MOST_CELLS:
-        return _matrix(feasible)
+    if isinstance(feasible, Pairs):
+        rows, columns = feasible.n_rows, feasible.n_columns
+        return _matrix(feasible) if max(rows, columns) <= MOST_NODES and rows * columns <= MOST_CELLS else ""
     return ""
 
 
 def _network(graph: Graph, ends: list[int], grid: bool) -> Html:
     """Source and target are full."""
-    between = (ends[0], ends[1]) if ends else None
-    where = layout.place(len(graph.nodes), graph.tails, graph.heads, graph.directed, between)
     if grid:
         corners: list[Any] = graph.nodes
         where = layout.Layout(np.array([(column, row) for row, column in corners], dtype=np.float64), {})
+    else:
+        between = (ends[0], ends[1]) if ends else None
+        where = layout.place(len(graph.nodes), graph.tails, graph.heads, graph.directed, between)
     lines = [line[:: max(1, len(line) // 12)] for line in curves.lines(where, graph.tails, graph.heads, 0.12)]
     points = np.concatenate([where.nodes, *lines])
     least, most = points.min(axis=0), points.max(axis=0)

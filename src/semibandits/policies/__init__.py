@@ -1,5 +1,9 @@
 """Policies: how to score items from what was observed, or to choose whole solutions."""
 
+from typing import TYPE_CHECKING
+
+from semibandits._util.suggestions import suggesting
+
 # In the order in which they are shown.
 # isort: off
 from semibandits.policies.index.combucb1 import CombUCB1 as CombUCB1
@@ -40,3 +44,6 @@ __all__: list[str] = [
     "default",
     "recommend",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = suggesting(__name__)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 from semibandits._util.checks import check_bounds, check_choice, check_rounds, widest
 from semibandits._util.item_bounds import are_per_item
 from semibandits._util.showing import as_html
+from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.policies.index.bg_cts import BGCTS
 from semibandits.policies.index.cmoss import CMOSS
@@ -79,6 +80,7 @@ class Recommendation(NamedTuple):
         return as_html(self)
 
 
+@explained
 def recommend(
     problem: Problem | FeasibleSet, horizon: int | None = None, feedback: FeedbackKind = "semi"
 ) -> Recommendation:

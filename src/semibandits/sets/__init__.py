@@ -1,5 +1,8 @@
 """Feasible sets: which subsets of the items may be chosen, and the oracle that finds the best of them."""
 
+from typing import TYPE_CHECKING
+
+from semibandits._util.suggestions import suggesting
 from semibandits.sets.assignment import Assignment
 from semibandits.sets.b_matching import BMatching
 from semibandits.sets.enumerated import Enumerated
@@ -40,3 +43,6 @@ __all__ = [
     "TopK",
     "from_spec",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = suggesting(__name__)

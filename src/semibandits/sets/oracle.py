@@ -195,6 +195,10 @@ class Oracle(BuiltIn):
         try:
             return function(argument)
         except Exception as error:
+            if not hint and "negative" in str(error).lower():
+                hint = (
+                    ". Weights are of either sign: if it makes costs of them and takes none below 0, say signed=False"
+                )
             raise OracleFailed(f"{name} raised {describe_exception(error)}{hint}") from error
 
     def _hint(self, handed: Weights) -> str:

@@ -95,7 +95,9 @@ class DagPaths(OfEdges):
                 if waiting[head] == 0:
                     ready.append(head)
         if placed < len(self._names):
-            raise CyclicGraph(f"the graph has a cycle: {self._cycle(waiting)}")
+            raise CyclicGraph(
+                f"the graph has a cycle: {self._cycle(waiting)}. sets.Paths takes any graph, if weights are costs"
+            )
         return rank
 
     def _cycle(self, waiting: list[int]) -> str:

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from semibandits._util.files import read_file, replace_file
-from semibandits.errors import BadSpecification, SemiBanditError, Unsupported, did_you_mean
+from semibandits._util.suggestions import did_you_mean
+from semibandits.errors import BadSpecification, SemiBanditError, Unsupported
 from semibandits.sets.base import BuiltIn
 from semibandits.types import FeasibleSet
 

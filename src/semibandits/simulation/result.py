@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.showing import Shown, above
+from semibandits._util.suggestions import Suggests, explained
 from semibandits.errors import BadArgument
 from semibandits.simulation.scales import LogAxes
 from semibandits.simulation.short_names import short_names
@@ -35,7 +36,7 @@ AnyBounds: TypeAlias = (
 
 
 @dataclass(frozen=True, eq=False)
-class SimulationResult(Shown):
+class SimulationResult(Shown, Suggests):
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
 
     regret: NDArray[np.float64]
@@ -197,6 +198,7 @@ class SimulationResult(Shown):
 
         return frames.read(path)
 
+    @explained
     def plot(
         self,
         bounds: AnyBounds = None,

@@ -7,26 +7,28 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence, Sized
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
-from semibandits._util.checks import check_choice, check_count
+from semibandits._util.checks import check_choice, check_count, check_whole
 from semibandits._util.resources import asking_for, check_room, cores, processor
+from semibandits._util.suggestions import explained
 from semibandits._util.versions import __version__, versions
 from semibandits.agent import Uncovered, check_feedback
 from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCode
 from semibandits.kernel import LANES
 from semibandits.oracle import Span, probed
+from semibandits.policies.catalogue import as_policy
 from semibandits.problem import Problem
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, choose, play_all
 from semibandits.simulation.store import Store
 from semibandits.simulation.task import Outcome, Recorded, RegretKind, Task
-from semibandits.types import FeedbackKind, IndexPolicy, Policy
+from semibandits.types import FeasibleSet, FeedbackKind, IndexPolicy, Policy
 from semibandits.types.policies import constants_of
 
 MOST_ROUNDS = 10**12
@@ -36,13 +38,14 @@ BESIDE = 64
 """Bytes that a run takes beside its results: who is to play it, whether it was, and for how long."""
 
 
+@explained
 def simulate(
     problem: Problem,
-    policies: IndexPolicy | Policy | Sequence[IndexPolicy | Policy],
+    policies: IndexPolicy | Policy | str | Sequence[IndexPolicy | Policy | str],
     *,
-    horizon: int,
-    runs: int,
-    seed: int | None,
+    horizon: float,
+    runs: float,
+    seed: int | None = None,
     threads: int | None = None,
     checkpoints: ArrayLike | None = None,
     regret: RegretKind = "expected",
@@ -58,7 +61,8 @@ def simulate(
 
     Run r depends on the problem, the policy, the seed and r alone: fewer runs or (for policies that do not use it) a
     shorter horizon give a prefix of the same numbers, and all policies face the same worlds. A `Learner` with the same
-    seed decides as run 0 does. `seed=None` draws one, which the result tells.
+    seed decides as run 0 does, in `problem.world(seed)`. Without a `seed` one is drawn, and told as `result.seed`.
+    Policies that need no parameters may be given by their names.
 
     `regret="expected"` adds up the gaps of the chosen solutions, `"realised"` what the optimum would have earned more
     with the weights as drawn. Where the oracle is approximate, both measure against its own answer on the means, and
@@ -96,15 +100,13 @@ def simulate(
     (True, 500)
     """
     if not isinstance(problem, Problem):
-        raise BadArgument(f"problem must be a Problem, got {problem!r:.200}")
-    one = isinstance(policies, IndexPolicy | Policy)
-    listed: list[Any] = [policies] if one else list(policies) if isinstance(policies, Iterable) else []
-    if not listed or not all(isinstance(policy, IndexPolicy | Policy) for policy in listed):
-        classes = any(isinstance(policy, type) for policy in (policies, *listed))
-        hint = ": an instance, such as CombUCB1(), is wanted, not the class" if classes else ""
-        raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}{hint}")
-    horizon = check_count("horizon", horizon, BadArgument, MOST_ROUNDS)
-    runs = check_count("runs", runs, BadArgument, MOST_RUNS)
+        raise BadArgument(f"problem must be a Problem, got {problem!r:.200}{_problem_meant(problem)}")
+    one = isinstance(policies, IndexPolicy | Policy | str) or not isinstance(policies, Iterable)
+    listed = [as_policy(given) for given in ([policies] if one else cast(Iterable[Any], policies))]
+    if not listed:
+        raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}")
+    horizon = check_whole("horizon", horizon, MOST_ROUNDS)
+    runs = check_whole("runs", runs, MOST_RUNS)
     regret = _kind(check_choice("regret", regret, RegretKind), problem)
     feedback = check_choice("feedback", feedback, FeedbackKind)
     for policy in listed:
@@ -141,7 +143,7 @@ def simulate(
         what = f"{problem!r}, horizon {horizon}, seed {seed}, {regret} regret"
         shelf = Store(store, experiment, listed, what if feedback == "semi" else f"{what}, {feedback} feedback")
         if shelf.unseen:
-            warnings.warn(_unseen(store, shelf.unseen), UnseenCode, stacklevel=2)
+            warnings.warn(_unseen(store, shelf.unseen), UnseenCode, stacklevel=3)
     with asking_for("the results"):
         results: dict[str, NDArray[Any]] = {
             name: np.empty((len(tasks), runs, *array.shape[1:]), dtype=array.dtype)
@@ -167,9 +169,9 @@ def simulate(
 
     with progress_bar(progress, len(tasks) * runs * horizon) as bar:
         if shelf is not None:
-            for policy, task in enumerate(tasks):
-                for first, outcome in shelf.load(policy, task, runs):
-                    put(policy, first, outcome)
+            for number, task in enumerate(tasks):
+                for first, outcome in shelf.load(number, task, runs):
+                    put(number, first, outcome)
         share = 1 if executor is not None else max(1, workers // len(tasks))
         choices = [
             choose(task, engine, runs, bar, int(gaps.sum()), share) for task, gaps in zip(tasks, missing, strict=True)
@@ -216,6 +218,12 @@ def simulate(
             "seconds_per_round": [_seconds_per_round(taken, horizon) for taken in playing],
         },
     )
+
+
+def _problem_meant(given: Any) -> str:
+    if isinstance(given, FeasibleSet):
+        return ": a set and how its weights are drawn make one, Problem(feasible, environment)"
+    return ": the problem comes first" if isinstance(given, IndexPolicy | Policy) else ""
 
 
 def check_memory(
@@ -341,6 +349,8 @@ def _checkpoints(checkpoints: ArrayLike | None, horizon: int) -> NDArray[np.int6
         rounds = np.atleast_1d(np.asarray(checkpoints))
     except ValueError as error:
         raise BadArgument(f"checkpoints must be a list of rounds, whole numbers, got {checkpoints!r:.200}") from error
+    if rounds.dtype.kind == "f" and rounds.size and (abs(rounds) <= MOST_ROUNDS).all() and not (rounds % 1.0).any():
+        rounds = rounds.astype(np.int64)
     if rounds.ndim != 1 or rounds.size == 0 or rounds.dtype.kind not in "iu":
         raise BadArgument(f"checkpoints must be a list of rounds, whole numbers, got {checkpoints!r:.200}")
     rounds = rounds.astype(np.int64)

@@ -31,11 +31,10 @@ class TextBar(Progress):
     def line(self) -> str:
         share = min(1.0, self._played / self._rounds) if self._rounds else 1.0
         full = int(WIDTH * share)
-        seconds = time.perf_counter() - self._begun
-        speed = self._played / seconds if seconds > 0.0 else 0.0
         told = f"{self._now or self._what}  {'█' * full}{'░' * (WIDTH - full)}  {100.0 * share:3.0f}%"
-        if self._played:
-            told += f"  {rounds_per_second(speed)}  {_clock((self._rounds - self._played) / speed)} left"
+        if share:
+            seconds = self._seconds()
+            told += f"  {rounds_per_second(self._played / seconds)}  {_clock(seconds / share - seconds)} left"
         return told
 
     def __enter__(self) -> Self:
@@ -46,9 +45,12 @@ class TextBar(Progress):
         self._done.set()
         self._thread.join()
         if self._widest:
-            took = time.perf_counter() - self._begun
+            took = self._seconds()
             speed = rounds_per_second(self._played / took)
             self._write(f"{self._what}: {self._played:,} rounds in {_clock(took)}, {speed}", "\n")
+
+    def _seconds(self) -> float:
+        return max(1e-9, time.perf_counter() - self._begun)
 
     def _draw_on(self) -> None:
         pause = PATIENCE
@@ -69,6 +71,6 @@ def _clock(seconds: float) -> str:
     >>> _clock(7.4), _clock(3725.0)
     ('0:07', '1:02:05')
     """
-    minutes, rest = divmod(round(max(0.0, seconds)), 60)
+    minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

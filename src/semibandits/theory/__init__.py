@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from semibandits._util.suggestions import no_such_name
+
 if TYPE_CHECKING:
     from semibandits.theory import chen2013, escb, graves_lai, kveton2015, matroid, tight
     from semibandits.theory.applicable_bounds import Bound, Bounds, bounds
@@ -33,7 +35,7 @@ if not TYPE_CHECKING:  # what nobody asks for is not loaded
 
     def __getattr__(name: str) -> Any:
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            no_such_name(__name__, name, __all__)
         if name in _HOMES:
             return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         return import_module(f"{__name__}.{name}")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.checks import check_choice, check_horizons
 from semibandits._util.showing import Shown
+from semibandits._util.suggestions import explained
 from semibandits._util.typeset import Cell, Figure, Table, Typeset
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
@@ -131,6 +132,7 @@ class Bounds(Shown, Typeset, tuple[Bound, ...]):
             yield from textwrap.wrap(note, WIDTH)
 
 
+@explained
 def bounds(problem: Problem, horizons: ArrayLike) -> Bounds:
     """Every bound that applies to the problem, at one or more horizons.
 

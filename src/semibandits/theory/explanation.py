@@ -8,6 +8,7 @@ import numpy as np
 
 from semibandits._util.checks import check_count
 from semibandits._util.showing import Shown
+from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.theory.applicable_bounds import WIDTH, Bound, Bounds, bounds_by, short
@@ -115,6 +116,7 @@ class Explanation(Shown):
         )
 
 
+@explained
 def explain(problem: Problem, horizon: int = 100_000) -> Explanation:
     """L, K, the gaps, the tightest guarantee, the lower bound and how far they are apart; print it, or read its fields.
 

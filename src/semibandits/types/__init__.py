@@ -18,6 +18,7 @@ from semibandits.types.environments import DrawFunction, Environment, bounds_in,
 from semibandits.types.policies import IndexPolicy, Policy
 from semibandits.types.sets import ALWAYS, NEVER, FeasibleSet, Quotas, Solver, TradeOffs, another_solution, total
 from semibandits.types.words import Clock, Decision, FeedbackKind, Game, Init, Note, Params, Sense, State, Stats
+from semibandits.types.worlds import World
 
 __all__ = [
     "ALWAYS",
@@ -46,6 +47,7 @@ __all__ = [
     "Stats",
     "TradeOffs",
     "Weights",
+    "World",
     "another_solution",
     "bounds_in",
     "means_in",

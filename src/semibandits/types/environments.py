@@ -1,8 +1,7 @@
 """The contract of an environment."""
 
-from abc import ABC
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -11,13 +10,17 @@ from semibandits._util.checks import check_bounds
 from semibandits._util.forks import cached_property
 from semibandits._util.ownership import ours
 from semibandits._util.showing import Shown
+from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import BadWeights, Unsupported
 from semibandits.types.sets import FeasibleSet
+
+if TYPE_CHECKING:
+    from semibandits.types.worlds import World
 
 DrawFunction: TypeAlias = Callable[[int, Scalar, Scalar, Arrays], Scalar]
 
 
-class Environment(Shown, ABC):
+class Environment(Shown, metaclass=ExplainedABC):
     """A distribution P of the items' weights.
 
     The weights of a round are a pure function of the round's `key` (see `semibandits.rng`), so that only the items
@@ -95,6 +98,12 @@ class Environment(Shown, ABC):
         if self.drifts:
             raise Unsupported(f"{type(self).__name__} drifts, so that it must define at(round)")
         return self
+
+    def world(self, seed: int | None = None, run: int = 0) -> "World":
+        """One run of it, to play in by hand: that of a simulation with this seed. None draws a seed."""
+        from semibandits.types.worlds import World
+
+        return World(self, seed, run)
 
     @cached_property
     def _numbers(self) -> Items:

@@ -11,7 +11,7 @@ import numpy as np
 
 from semibandits._util.checks import ITEM_BYTES, check_bounds
 from semibandits._util.resources import check_room
-from semibandits.errors import did_you_mean
+from semibandits._util.suggestions import did_you_mean
 from semibandits.experiments.files import registry
 from semibandits.experiments.files.data_files import is_csv, read_data
 from semibandits.experiments.files.located import NAMES, Located

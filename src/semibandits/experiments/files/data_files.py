@@ -11,7 +11,8 @@ import numpy as np
 
 from semibandits._util.files import read_file, read_npy
 from semibandits._util.resources import memory
-from semibandits.errors import BadArgument, did_you_mean
+from semibandits._util.suggestions import did_you_mean
+from semibandits.errors import BadArgument
 from semibandits.experiments.files.relative_paths import path_inside
 
 MOST_BYTES = 2**30

@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple
 from semibandits import __version__, rng
 from semibandits._util.checks import check_choice
 from semibandits._util.files import read_file
+from semibandits._util.suggestions import did_you_mean
 from semibandits.agent import Scale, Setting, Uncovered, check_feedback, make_agent
-from semibandits.errors import BadExperiment, SemiBanditError, UncoveredItems, did_you_mean
+from semibandits.errors import BadExperiment, SemiBanditError, UncoveredItems
 from semibandits.experiments.files import registry
 from semibandits.experiments.files.build import Assembler
 from semibandits.experiments.files.located import Located, Source

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from semibandits.errors import BadExperiment, SemiBanditError, did_you_mean
+from semibandits._util.checks import whole
+from semibandits._util.suggestions import did_you_mean
+from semibandits.errors import BadExperiment, SemiBanditError
 from semibandits.experiments.files.registry import WrongParameter
 from semibandits.experiments.files.toml_lines import Path
 
@@ -80,12 +82,13 @@ class Located:
         return self.value
 
     def count(self, most: int) -> int:
-        """Itself, if it is a whole number from 1 to `most`."""
-        if type(self.value) is not int or self.value < 1:
+        """Itself, if it is a whole number from 1 to `most`, also written 1e5."""
+        value = whole(self.value)
+        if type(value) is not int or value < 1:
             self.fail(f"{self.name} must be a whole number of at least 1, got {self.value!r:.100}")
-        if self.value > most:
-            self.fail(f"{self.name} must be at most {most:,}, got {self.value:,}")
-        return self.value
+        if value > most:
+            self.fail(f"{self.name} must be at most {most:,}, got {value:,}")
+        return value
 
     @contextmanager
     def locating_errors(self) -> Iterator[None]:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from semibandits import environments, policies, problems, sets
-from semibandits.errors import BadArgument, SemiBanditError, did_you_mean
+from semibandits._util.suggestions import did_you_mean
+from semibandits.errors import BadArgument, SemiBanditError
 from semibandits.policies.catalogue import CATALOGUE
+from semibandits.policies.catalogue import POLICIES as POLICIES
 from semibandits.problem import Problem
 from semibandits.sets.specification import Tally
 from semibandits.types import Environment, FeasibleSet, IndexPolicy, Policy
 
-POLICIES: dict[str, Callable[..., Any]] = {entry.name: entry.policy for entry in CATALOGUE}
 PROBLEMS: dict[str, Callable[..., Problem]] = {
     made.__name__: made for made in (problems.grid_path, problems.k_path, problems.changing_phases, problems.coin_table)
 }

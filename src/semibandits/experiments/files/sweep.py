@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
-from semibandits.errors import did_you_mean
+from semibandits._util.checks import whole
+from semibandits._util.suggestions import did_you_mean
 from semibandits.experiments.files.toml_lines import Path
 
 SWEPT = ("problem", "policies", "horizon", "seed")
@@ -56,6 +57,8 @@ def read_axes(document: dict[str, Any], fail: Fail) -> list[Axis]:
         if len(values) > MOST_POINTS:
             fail(origin, f"{name} has {len(values):,} values; at most {MOST_POINTS:,} combinations can be played")
         path = _place(name, document, functools.partial(fail, origin))
+        if path == ("horizon",):
+            values = [whole(value) for value in values]
         for other in axes:
             shorter, longer = sorted((other, Axis(name, path, origin, [], [])), key=lambda axis: len(axis.path))
             if longer.path[: len(shorter.path)] == shorter.path:

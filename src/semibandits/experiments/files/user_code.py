@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from semibandits._util.files import read_file
 from semibandits._util.fingerprint import SOURCE
-from semibandits.errors import BadArgument, did_you_mean
+from semibandits._util.suggestions import did_you_mean
+from semibandits.errors import BadArgument
 from semibandits.experiments.files.relative_paths import path_inside
 
 Allowed = Literal["none", "files", "modules"]

@@ -121,7 +121,7 @@ def _judges() -> "Mapping[str, Callable[[Plays], Part]]":
 
 def _check_parts(only: Any) -> list[str]:
     """The names of the parts, in their own order."""
-    from semibandits.errors import did_you_mean
+    from semibandits._util.suggestions import did_you_mean
 
     asked = [only] if isinstance(only, str) else list(PARTS) if only is None else only
     if not isinstance(asked, Iterable) or not (asked := list(asked)):

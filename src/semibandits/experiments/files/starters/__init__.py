@@ -3,7 +3,8 @@
 from importlib import resources
 from pathlib import Path
 
-from semibandits.errors import BadArgument, did_you_mean
+from semibandits._util.suggestions import did_you_mean
+from semibandits.errors import BadArgument
 from semibandits.experiments.result_folder import write_file
 
 EXPERIMENTS = {

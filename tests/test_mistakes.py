@@ -1,0 +1,249 @@
+"""What newcomers type: what is welcome though it is not the usual way, and what is said where it cannot work."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import semibandits as sb
+from semibandits import environments, policies, problems, sets, theory
+
+USED = (np, pd, pl, problems, theory)
+"""By what is typed below."""
+
+
+def cautious(costs: Any) -> list[int]:
+    """A solver that takes no costs below 0."""
+    if (costs < 0.0).any():
+        raise ValueError("Contradictory paths found: negative weights?")
+    return [0]
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    slate = sets.TopK(4, 2)
+    clicks = environments.Bernoulli([0.1, 0.9, 0.2, 0.8])
+    problem = sb.Problem(slate, clicks)
+    learner = sb.Learner(slate, "CombUCB1", seed=7)
+    result = sb.simulate(problem, policies.CombUCB1(), horizon=50, runs=2, seed=0, threads=1)
+    named = sb.Learner(slate, seed=7, labels=["a", "b", "c", "d"])
+    found = {"slate": slate, "clicks": clicks, "problem": problem, "learner": learner, "decision": learner.ask()}
+    return globals() | found | {"named": named, "result": result}
+
+
+MISTAKES = [
+    # names that the field has and we have not
+    ("policies.UCB1", "no attribute 'UCB1': did you mean 'CombUCB1'?"),
+    ("policies.CUCB", "did you mean 'CombUCB1'?"),
+    ("policies.ThompsonSampling", "did you mean 'PooledCTS' or 'CTS'?"),
+    ("policies.combucb1", "did you mean 'CombUCB1'?"),
+    ("policies.KLUCB1", "did you mean 'KLUCB'?"),
+    ("policies.Greedy", "did you mean 'EpsilonGreedy'?"),
+    ("policies.EpsGreedy", "did you mean 'EpsilonGreedy'?"),
+    ("policies.Exp3", "did you mean 'OSMD'?"),
+    ("policies.LinTS", "did you mean 'CombLinTS'?"),
+    ("policies.Quux", "no attribute 'Quux'; there are BGCTS, CLSG,"),
+    ("sets.TopN", "did you mean 'TopK'?"),
+    ("sets.SpanningTree", "did you mean 'GraphicMatroid'?"),
+    ("sets.Matching", "did you mean 'Assignment'?"),
+    ("sets.ShortestPath", "did you mean 'Paths' or 'DagPaths'?"),
+    ("sets.ILP", "did you mean 'MILP'?"),
+    ("sets.Solver", "did you mean 'Oracle'?"),
+    ("environments.Normal", "did you mean 'Gaussian'?"),
+    ("environments.Coins", "did you mean 'Bernoulli'?"),
+    ("environments.Replay", "did you mean 'Table'?"),
+    ("problems.gridpath", "did you mean 'grid_path'?"),
+    ("theory.bound", "did you mean 'bounds'?"),
+    ("sb.TopK", "did you mean 'sets.TopK'?"),
+    ("sb.CombUCB1", "did you mean 'policies.CombUCB1'?"),
+    ("sb.UCB1", "did you mean 'policies.CombUCB1'?"),
+    ("sb.Bernoulli", "did you mean 'environments.Bernoulli'?"),
+    ("sb.grid_path", "did you mean 'problems.grid_path'?"),
+    ("sb.recommend", "did you mean 'policies.recommend'?"),
+    ("sb.learner", "did you mean 'Learner'?"),
+    ("learner.predict()", "'Learner' object has no attribute 'predict': did you mean 'ask'?"),
+    ("learner.select_arm()", "did you mean 'ask'?"),
+    ("learner.update(decision.id, [1, 0])", "did you mean 'tell'?"),
+    ("learner.fit([0], [1])", "did you mean 'observe'?"),
+    ("result.mean()", "'SimulationResult' object has no attribute 'mean': did you mean 'summary'?"),
+    ("result.regrets", "did you mean 'regret'?"),
+    # words in the wrong place
+    ("policies.CombUCB1(alfa=0.5)", "CombUCB1() has no parameter 'alfa': did you mean 'alpha'?"),
+    ("policies.CTS(a=1)", "CTS() has no parameter 'a'; it has no parameters"),
+    ("policies.SlidingWindow()", "SlidingWindow() needs 'window': SlidingWindow(window, ...)"),
+    ("sets.TopK(n=4, k=2)", "TopK() has no parameter 'n': did you mean 'n_items'?"),
+    ("sets.TopK(4)", "TopK() needs 'k': TopK(n_items, k, ...)"),
+    ("sets.TopK(2, 4)", "k must be at most n_items=2, got 4"),
+    ("environments.Bernoulli(probs=[0.1, 0.2])", "Bernoulli() has no parameter 'probs': did you mean 'means'?"),
+    ("problems.grid_path(m=4)", "grid_path() needs 'sigma': grid_path(m, sigma)"),
+    ("sb.Problem(slate)", "Problem() needs 'environment': Problem(feasible, environment, ...)"),
+    ("sb.Learner(slate, objective='min')", "Learner() has no parameter 'objective': did you mean 'sense'?"),
+    ("sb.Learner(slate, random_state=7)", "did you mean 'seed'?"),
+    ("sb.simulate(problem, 'CTS', 1000, 10)", "write simulate(problem, policies, horizon=1000, runs=10)"),
+    ("sb.simulate(problem, 'CTS', horizon=1000)", "simulate() needs 'runs': simulate(problem, policies, horizon, runs"),
+    ("sb.simulate(problem, 'CTS', T=1000, runs=10)", "simulate() has no parameter 'T': did you mean 'horizon'?"),
+    ("sb.simulate(problem, 'CTS', horizon=9, n_runs=2)", "did you mean 'runs'?"),
+    ("sb.simulate(problem, 'CTS', horizon=9, runs=2, n_jobs=4)", "did you mean 'threads'?"),
+    ("theory.bounds(problem)", "bounds() needs 'horizons': bounds(problem, horizons)"),
+    ("theory.bounds(problem, horizon=1000)", "bounds() has no parameter 'horizon': did you mean 'horizons'?"),
+    ("policies.recommend(problem, T=100)", "recommend() has no parameter 'T': did you mean 'horizon'?"),
+    ("result.plot(bound=True)", "did you mean 'bounds'?"),
+    # things in the wrong place
+    ("sb.Learner(policies.CTS(), slate)", "got CTS(): the set comes first"),
+    ("sb.Learner(problem)", "sense='max'): give its set, .feasible"),
+    ("sb.Learner(sets.TopK)", "one that is made is wanted, TopK(...), not the class"),
+    ("sb.Learner(cautious)", "a solver is wrapped, sets.Oracle(solver, n_items, max_size)"),
+    ("sb.Learner(slate, policies.CombUCB1)", "an instance is wanted, CombUCB1(), not the class"),
+    ("sb.Learner(slate, 'cts')", "no policy is called 'cts': did you mean 'CTS'?"),
+    ("sb.Learner(slate, 'UCB1')", "no policy is called 'UCB1': did you mean 'CombUCB1'?"),
+    ("sb.Learner(slate, 'CombUCB1(alpha=2)')", "given by its name alone, or made: policies.CombUCB1(alpha=2)"),
+    (
+        "sb.Learner(slate, 'SlidingWindow')",
+        "'SlidingWindow' is not made by its name alone: SlidingWindow() needs 'window'",
+    ),
+    ("sb.Learner(slate, sense='minimize')", "sense must be 'max' or 'min', got 'minimize'"),
+    ("sb.Learner(slate, bounds=1.0)", "bounds must be a pair (lo, hi) of numbers"),
+    ("sb.Problem(clicks, slate)", "got Bernoulli(4 items): the set comes first"),
+    ("sb.Problem(slate, slate)", "the set comes first, then the environment"),
+    ("sb.Problem(slate, [0.1, 0.9])", "rates of clicks, say, make one, environments.Bernoulli([...])"),
+    ("sb.simulate('CTS', problem, horizon=9, runs=2)", "problem must be a Problem, got 'CTS'"),
+    ("sb.simulate(policies.CTS(), problem, horizon=9, runs=2)", "got CTS(): the problem comes first"),
+    ("sb.simulate(slate, 'CTS', horizon=9, runs=2)", "make one, Problem(feasible, environment)"),
+    ("sb.simulate(problem, [], horizon=9, runs=2)", "policies must be one or more policies, got []"),
+    ("sb.simulate(problem, 'CTS', horizon=9.5, runs=2)", "horizon must be an integer >= 1, got 9.5"),
+    ("sb.simulate(problem, 'CTS', horizon='9', runs=2)", "horizon must be an integer >= 1, got '9'"),
+    ("learner.tell([1, 0])", "missing 1 required positional argument: 'weights'"),
+    ("learner.tell(decision.items, [1, 0])", "a decision's id is a string (decision.id), got array("),
+    ("learner.tell(decision, 1.0)", "expected 2 weights in the order of the items, got 1.0"),
+    ("learner.tell(decision, [True, 0.5])", "got a truth value among them: [True, 0.5]"),
+    ("learner.tell(decision, [1.0, 2.0])", "weights must be within the bounds (0.0, 1.0), got 2.0 for item"),
+    ("learner.tell(decision, ['1', '0'])", "weights must be numbers, got ['1', '0']"),
+    ("named.observe(['a', 'e'], [1, 0])", "no item has the label 'e'"),
+    ("clicks.world(seed=7).weights([0, 1])", "expected a decision, or the number of a round, got [0, 1]"),
+    ("clicks.world(seed=7).weights(0)", "round must be an integer >= 1, got 0"),
+    # structures and solvers
+    ("sets.DagPaths([(0, 1), (1, 2), (2, 0), (2, 3)], 0, 3)", "1 -> 2 -> 0 -> 1. sets.Paths takes any graph"),
+    ("sets.Oracle(minimise=cautious, n_items=4, max_size=1).argmax([1, 1, 1, 1])", "takes none, say signed=False"),
+    (
+        "sets.Oracle(lambda weights: cautious(-weights), n_items=4, max_size=1).argmax([1, 1, 1, 1])",
+        "Weights are of either sign: if it makes costs of them and takes none below 0, say signed=False",
+    ),
+]
+
+
+@pytest.mark.parametrize(("typed", "said"), MISTAKES, ids=[typed for typed, _ in MISTAKES])
+def test_what_is_said(names: dict[str, Any], typed: str, said: str) -> None:
+    with pytest.raises((AttributeError, TypeError, sb.SemiBanditError)) as caught:
+        eval(typed, names)
+    assert said in str(caught.value)
+
+
+WELCOME = [
+    ("learner.tell(decision, [1, 0])", 2),
+    ("learner.tell(decision.id, [True, False])", 2),
+    ("learner.tell(decision, np.array([True, False]))", 2),
+    ("learner.tell(decision, {item: True for item in decision.items})", 2),
+    ("learner.tell(decision, pd.Series([True, False], index=decision.items))", 2),
+    ("learner.tell(decision, pd.Series([True, False], index=decision.items, dtype=object))", 2),
+    ("learner.tell(decision, np.array([True, False], dtype=object))", 2),
+    ("learner.cancel(decision)", None),
+    ("learner.observe([0, 1], [True, False])", None),
+    ("learner.observe(pd.Series([0, 1, 1]), pd.Series([True, False, True]))", None),
+    ("learner.observe(pd.Series([0, 1, 1]), pd.Series([True, False, True], dtype='boolean'))", None),
+    ("learner.observe(pl.Series([0, 1, 1]), pl.Series([True, False, True]))", None),
+    ("named.observe(pd.Series(['a', 'b']), pd.Series([True, False]))", None),
+    ("repr(sb.Learner(slate, 'CTS').policy)", "CTS()"),
+    ("repr(policies.EpsilonGreedy(epsilon=0))", "EpsilonGreedy(epsilon=0.0, decay=0.0, init='all')"),
+    ("sb.simulate(problem, 'CTS', horizon=1e2, runs=2.0, checkpoints=[1e1]).rounds.tolist()", [10, 100]),
+    ("sb.simulate(problem, ['CTS', 'CombUCB1'], horizon=9, runs=2).short_names", ["CTS", "CombUCB1"]),
+]
+
+
+@pytest.mark.parametrize(("typed", "told"), WELCOME, ids=[typed for typed, _ in WELCOME])
+def test_what_is_welcome(names: dict[str, Any], typed: str, told: Any) -> None:
+    assert eval(typed, names) == told
+
+
+def test_booleans_are_ones_and_zeros() -> None:
+    learner = sb.Learner(sets.TopK(3, 2))
+    learner.observe(pd.Series([0, 1, 1], dtype="Int64"), pd.Series([True, False, True], dtype="boolean"))
+    learner.observe(np.array([2]), np.array([True], dtype=object))
+    assert learner.estimates.tolist() == [1.0, 0.5, 1.0]
+
+
+def test_a_missing_click_is_not_one() -> None:
+    learner = sb.Learner(sets.TopK(3, 2))
+    for values in (pd.Series([True, None], dtype="boolean"), np.array([True, None], dtype=object), [True, None]):
+        with pytest.raises(sb.errors.BadWeights, match="must be"):
+            learner.observe([0, 1], values)
+    assert learner.counts.tolist() == [0, 0, 0]
+
+
+def test_a_seed_that_is_drawn_is_told() -> None:
+    problem = sb.Problem(sets.TopK(3, 1), environments.Bernoulli([0.1, 0.5, 0.9]))
+    results = [sb.simulate(problem, "CTS", horizon=200, runs=3) for _ in range(2)]
+    assert results[0].seed != results[1].seed
+    assert f"seed {results[0].seed}" in repr(results[0])
+    again = sb.simulate(problem, "CTS", horizon=200, runs=3, seed=results[0].seed)
+    assert np.array_equal(again.regret, results[0].regret)
+
+
+def test_epsilon_0_is_greedy() -> None:
+    """After each item was seen once it takes the best averages, whatever the keys."""
+    learner = sb.Learner(sets.TopK(4, 2), policies.EpsilonGreedy(epsilon=0), seed=3)
+    world = environments.Bernoulli([0.3, 0.5, 0.7, 0.4]).world(seed=3)
+    greedy = 0
+    for _ in range(200):
+        known, best = bool(learner.counts.all()), learner.best().tolist()
+        decision = learner.ask()
+        if known:
+            greedy += 1
+            assert decision.items.tolist() == best
+        learner.tell(decision, world.weights(decision))
+    assert greedy >= 190
+
+
+def test_what_there_is() -> None:
+    public = [name for name in dir(sb) if not name.startswith("__")]
+    assert public == sorted(set(sb.__all__))
+
+
+def test_names_that_python_asks_for_itself() -> None:
+    for thing in (sb, policies, sb.Learner(sets.TopK(2, 1))):
+        assert not hasattr(thing, "__wrapped__")
+        assert not hasattr(thing, "_ipython_canary_method_should_not_exist_")
+
+
+def test_an_error_inside_is_not_taken_for_a_wrong_call() -> None:
+    class Mine(policies.CTS):
+        def __init__(self, size: int) -> None:
+            len(size)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="has no len"):
+        Mine(3)
+    with pytest.raises(TypeError, match=r"Mine\(\) needs 'size': Mine\(size\)"):
+        Mine()  # type: ignore[call-arg]
+
+
+def test_a_property_that_fails_says_so() -> None:
+    class Mine(sb.Learner):
+        @property
+        def broken(self) -> int:
+            raise AttributeError("its own error")
+
+    with pytest.raises(AttributeError, match="its own error"):
+        _ = Mine(sets.TopK(2, 1)).broken
+
+
+def test_signatures_are_those_of_constructors() -> None:
+    import inspect
+
+    class Made(policies.CTS):
+        def __new__(cls, *sizes: int) -> "Made":
+            return super().__new__(cls)
+
+    assert str(inspect.signature(sets.TopK)).startswith("(n_items: int, k: int")
+    assert str(inspect.signature(policies.CTS)) == "()"
+    assert list(inspect.signature(Made).parameters) == ["sizes"] or not inspect.signature(Made).parameters
