@@ -36,7 +36,7 @@ class Slot(NamedTuple):
     """In pixels, as the other."""
     right: float
     pixels: float
-    """To a point."""
+    """In a point."""
 
     @property
     def width(self) -> float:
@@ -59,15 +59,15 @@ def letters(ax: "Axes") -> float:
     return float(rcParams["font.size"] * np.clip(room.width / room.pixels / 72.0 / FULL_SIZE, 0.7, 1.0))
 
 
-def label_ends(ax: "Axes", lines: Sequence[Any], dashes: Sequence[Any], points: float) -> None:
-    """Names of these curves beside the axes, as those of others that are there already."""
+def label_ends(ax: "Axes", lines: Sequence[tuple[Any, Any]], points: float) -> None:
+    """Names of these curves, given with their dashes, beside the axes, with those that are there already."""
     room, size = slot(ax), SMALL * points
     labels = next((one for one in ax.artists if isinstance(one, EndLabels)), None)
     if labels is None:
         labels = EndLabels(size)
         ax.add_artist(labels)
-    for line, dash in zip(lines, dashes, strict=True):
-        labels.add(line, wrapped(ax, str(line.get_label()).strip(), size, 0.4 * room.width), dash)
+    for line, dashes in lines:
+        labels.add(line, wrapped(ax, str(line.get_label()).strip(), size, 0.4 * room.width), dashes)
         if line.get_marker() in ("", "None"):
             line.sticky_edges.x.append(float(np.asarray(line.get_xdata())[-1]))
 

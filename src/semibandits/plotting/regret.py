@@ -46,8 +46,6 @@ def draw(
     legend: LegendPlace | bool | None,
 ) -> "Axes":
     check_axes(ax)
-    from semibandits.plotting import legends
-
     rounds, runs = result.rounds, result.regret.shape[1]
     mean, _, _, low, high = estimate(result.regret.swapaxes(1, 2), confidence)
     known = bound_curves(result, bounds)
@@ -59,35 +57,15 @@ def draw(
         _as_written("bound", name)
     names, heading = _names(result, labels), _heading(result, title)
     place = _place(legend, len(names) > MOST_IN_LEGEND or len(names) + len(curves) > MOST_ENTRIES)
-    floor = 0.0  # where the axis begins, if nothing lies below
-    if "y" in log:
-        floor = _smallest(mean)
-        if rounds.size == 1 and (low > 0.0).any():
-            floor = min(floor, float(low[low > 0.0].min()))
-        mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
-        low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
-
     own = ax is None
     if ax is None:
         ax = new_axes(*_size(size, len(names) if place == "ends" else 0, len(names) + len(curves)))
     elif size is not None:
         raise BadArgument(f"size is of a picture of its own, but ax has a figure: got size={size!r:.100} and ax")
+
     ax.set_xscale("log" if "x" in log else "linear")
     ax.set_yscale("log" if "y" in log else "linear")
-    before = len(ax.get_lines())
-    drawn: list[Line2D] = []
-    for p, name in enumerate(names):
-        colour, dashes = _look(before + p)
-        marker = "o" if rounds.size <= 12 else ""
-        style = {"color": colour, "linestyle": dashes, "linewidth": 1.8, "marker": marker, "markersize": 4}
-        (line,) = ax.plot(rounds, mean[p], label=name, zorder=3, **style)
-        line.sticky_edges.y.append(floor)
-        drawn.append(line)
-        if runs > 1:
-            band = ax.fill_between(rounds, low[p], high[p], color=colour, alpha=0.18, linewidth=0.0, zorder=2)
-            band.sticky_edges.y.append(floor)
-            if rounds.size == 1:  # its band is but an edge
-                band.set(alpha=0.7, linewidth=2.0)
+    drawn = _draw_policies(ax, rounds, names, mean, low, high, positive="y" in log)
     most = MOST_ABOVE * mean.max() if "y" not in log and mean.max() > 0.0 else np.inf
     _draw_bounds(ax, rounds, curves, most, positive="y" in log)
     if "y" not in log:
@@ -96,34 +74,47 @@ def draw(
     ax.set_ylabel(f"{result.kind} regret")
     light_grid(ax)
 
-    letters = legends.letters(ax)
-    if own:
-        if "x" not in log:
-            ax.locator_params("x", nbins=max(3, round(ax.get_window_extent().width / 9.0 / letters)))
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.label.set_fontsize(letters)
-            axis.set_tick_params(labelsize=letters)
     notes = [f"mean of {runs:,} runs, {100 * confidence:g}% interval" if runs > 1 else "a single run"]
     if left_out := len(known) - len(curves):
         notes.append(f"{left_out} {'bound says' if left_out == 1 else 'bounds say'} nothing here: not drawn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong with a font or a layout is said when it is drawn
-        if place == "ends":
-            legends.label_ends(ax, drawn, [_look(before + p)[1] for p in range(len(drawn))], letters)
-        ax.autoscale_view()
-        listed = [] if place == "none" else legends.not_at_ends(ax)
-        above = [heading] if listed else [heading, ", ".join(notes)]
-        if heading:
-            legends.write_title(ax, "\n".join(above), letters)
-        if listed:
-            where = place if place in ("inside", "below") else "below" if own else "free"
-            legends.write_legend(ax, listed, "\n".join(notes), where, letters)
-        legends.fit(ax)
+        _write(ax, own, drawn, place, heading, notes)
     return ax
 
 
-def _look(at: int) -> tuple[str, Any]:
-    return COLOURS[at % len(COLOURS)], DASHES[at % len(DASHES)]
+def _draw_policies(
+    ax: "Axes",
+    rounds: NDArray[np.int64],
+    names: Sequence[str],
+    mean: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    positive: bool,
+) -> "list[tuple[Line2D, Any]]":
+    """The curves with their dashes."""
+    floor = 0.0  # where the axis begins, if nothing lies below
+    if positive:
+        floor = _smallest(mean)
+        if rounds.size == 1 and (low > 0.0).any():
+            floor = min(floor, float(low[low > 0.0].min()))
+        mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
+        low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
+    before = len(ax.get_lines())
+    drawn = []
+    for p, name in enumerate(names):
+        colour, dashes = COLOURS[(before + p) % len(COLOURS)], DASHES[(before + p) % len(DASHES)]
+        marker = "o" if rounds.size <= 12 else ""
+        style = {"color": colour, "linestyle": dashes, "linewidth": 1.8, "marker": marker, "markersize": 4}
+        (line,) = ax.plot(rounds, mean[p], label=name, zorder=3, **style)
+        line.sticky_edges.y.append(floor)
+        drawn.append((line, dashes))
+        if not np.isnan(low[p]).all():  # more than a single run
+            band = ax.fill_between(rounds, low[p], high[p], color=colour, alpha=0.18, linewidth=0.0, zorder=2)
+            band.sticky_edges.y.append(floor)
+            if rounds.size == 1:  # its band is but an edge
+                band.set(alpha=0.7, linewidth=2.0)
+    return drawn
 
 
 def _draw_bounds(
@@ -152,6 +143,31 @@ def _draw_bounds(
         line.set_transform(ax.transData)
         ax.add_artist(line)
         ax.update_datalim(np.column_stack([rounds, values])[seen])
+
+
+def _write(
+    ax: "Axes", own: bool, drawn: "Sequence[tuple[Line2D, Any]]", place: str, heading: str, notes: Sequence[str]
+) -> None:
+    """Numbers, names, title and legend; notes stand in the legend, or else under the title."""
+    from semibandits.plotting import legends
+
+    letters = legends.letters(ax)
+    if own:
+        if ax.get_xscale() == "linear":
+            ax.locator_params("x", nbins=max(3, round(ax.get_window_extent().width / 9.0 / letters)))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize(letters)
+            axis.set_tick_params(labelsize=letters)
+    if place == "ends":
+        legends.label_ends(ax, drawn, letters)
+    ax.autoscale_view()
+    listed = [] if place == "none" else legends.not_at_ends(ax)
+    if heading:
+        legends.write_title(ax, heading if listed else f"{heading}\n{', '.join(notes)}", letters)
+    if listed:
+        where = place if place in ("inside", "below") else "below" if own else "free"
+        legends.write_legend(ax, listed, "\n".join(notes), where, letters)
+    legends.fit(ax)
 
 
 def _smallest(mean: NDArray[np.float64]) -> float:
