@@ -364,6 +364,20 @@ def test_pyplot_is_joined_where_it_is_in_use() -> None:
     assert printed == "True 1 True 1"
 
 
+def test_pyplot_is_joined_in_notebooks() -> None:
+    """Not where a notebook's parts are only imported."""
+    printed = run(
+        MADE + "import types\n"
+        "sys.modules['ipykernel'] = types.ModuleType('ipykernel')\n"
+        "r.plot()\n"
+        "imported = 'matplotlib.pyplot' in sys.modules\n"
+        "sys.modules['ipykernel.iostream'] = types.SimpleNamespace(OutStream=type(sys.stderr))\n"
+        "ax = r.plot()\n"
+        "print(imported, sys.modules['matplotlib.pyplot'].gca() is ax)"
+    )
+    assert printed == "False True"
+
+
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     with pytest.raises(errors.Unsupported, match=r'Matplotlib: pip install "\.\[plot\]"'):

@@ -11,6 +11,7 @@ import numpy as np
 
 from semibandits._util.colours import OKABE_ITO
 from semibandits.errors import BadArgument, Unsupported, to_install
+from semibandits.simulation.progress import in_notebook
 from semibandits.types import Weights
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def check_axes(ax: Any) -> None:
 
 def new_axes(width: float, height: float) -> "Axes":
     """Of pyplot where it is in use or a notebook would show it, else of a figure nobody else knows."""
-    if {"matplotlib.pyplot", "ipykernel"}.isdisjoint(sys.modules):
+    if "matplotlib.pyplot" not in sys.modules and not in_notebook():
         return own_axes(width, height)
     from matplotlib import pyplot
 
