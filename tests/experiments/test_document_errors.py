@@ -27,7 +27,7 @@ def line(text: str, old: str, new: str) -> str:
         ),
         (line(GRID, "horizon = 50\n", ""), "grid.toml: horizon, the number of rounds of a run, is missing"),
         (line(GRID, "runs = 2\n", ""), "grid.toml: runs, the number of runs of each policy, is missing"),
-        (line(GRID, "= 50", "= 50.0"), "grid.toml, line 2: horizon must be a whole number of at least 1, got 50.0"),
+        (line(GRID, "= 50", "= 50.5"), "grid.toml, line 2: horizon must be a whole number of at least 1, got 50.5"),
         (line(GRID, "= 50", "= true"), "grid.toml, line 2: horizon must be a whole number of at least 1, got True"),
         (line(GRID, "runs = 2", "runs = 0"), "grid.toml, line 3: runs must be a whole number of at least 1, got 0"),
         (line(GRID, "seed = 3", "seed = -1"), "grid.toml, line 4: a seed is an integer from 0"),
