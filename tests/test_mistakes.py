@@ -1,6 +1,8 @@
 """What newcomers type: what is welcome though it is not the usual way, and what is said where it cannot work."""
 
-from typing import Any
+import inspect
+from abc import ABC, abstractmethod
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pytest
 
 import semibandits as sb
 from semibandits import environments, policies, problems, sets, theory
+from semibandits._util.suggestions import explained
 
 USED = (np, pd, pl, problems, theory)
 """By what is typed below."""
@@ -63,6 +66,8 @@ MISTAKES = [
     ("sb.grid_path", "did you mean 'problems.grid_path'?"),
     ("sb.recommend", "did you mean 'policies.recommend'?"),
     ("sb.learner", "did you mean 'Learner'?"),
+    ("sb.ask()", "did you mean 'Learner.ask'?"),
+    ("sb.plot(result)", "did you mean 'SimulationResult.plot'?"),
     ("learner.predict()", "'Learner' object has no attribute 'predict': did you mean 'ask'?"),
     ("learner.select_arm()", "did you mean 'ask'?"),
     ("learner.update(decision.id, [1, 0])", "did you mean 'tell'?"),
@@ -82,14 +87,18 @@ MISTAKES = [
     ("sb.Learner(slate, objective='min')", "Learner() has no parameter 'objective': did you mean 'sense'?"),
     ("sb.Learner(slate, random_state=7)", "did you mean 'seed'?"),
     ("sb.simulate(problem, 'CTS', 1000, 10)", "write simulate(problem, policies, horizon=1000, runs=10)"),
-    ("sb.simulate(problem, 'CTS', horizon=1000)", "simulate() needs 'runs': simulate(problem, policies, horizon, runs"),
+    (
+        "sb.simulate(problem, 'CTS', horizon=1000)",
+        "needs 'runs': simulate(problem, policies, horizon=..., runs=..., ...)",
+    ),
     ("sb.simulate(problem, 'CTS', T=1000, runs=10)", "simulate() has no parameter 'T': did you mean 'horizon'?"),
     ("sb.simulate(problem, 'CTS', horizon=9, n_runs=2)", "did you mean 'runs'?"),
     ("sb.simulate(problem, 'CTS', horizon=9, runs=2, n_jobs=4)", "did you mean 'threads'?"),
     ("theory.bounds(problem)", "bounds() needs 'horizons': bounds(problem, horizons)"),
     ("theory.bounds(problem, horizon=1000)", "bounds() has no parameter 'horizon': did you mean 'horizons'?"),
     ("policies.recommend(problem, T=100)", "recommend() has no parameter 'T': did you mean 'horizon'?"),
-    ("result.plot(bound=True)", "did you mean 'bounds'?"),
+    ("result.plot(bound=True)", "plot() has no parameter 'bound': did you mean 'bounds'?"),
+    ("result.plot(True, 0.9)", "plot() takes one value without its name, got 2: write plot(bounds, confidence=0.9)"),
     # things in the wrong place
     ("sb.Learner(policies.CTS(), slate)", "got CTS(): the set comes first"),
     ("sb.Learner(problem)", "sense='max'): give its set, .feasible"),
@@ -98,7 +107,7 @@ MISTAKES = [
     ("sb.Learner(slate, policies.CombUCB1)", "an instance is wanted, CombUCB1(), not the class"),
     ("sb.Learner(slate, 'cts')", "no policy is called 'cts': did you mean 'CTS'?"),
     ("sb.Learner(slate, 'UCB1')", "no policy is called 'UCB1': did you mean 'CombUCB1'?"),
-    ("sb.Learner(slate, 'CombUCB1(alpha=2)')", "given by its name alone, or made: policies.CombUCB1(alpha=2)"),
+    ("sb.Learner(slate, 'CombUCB1(alpha=2)')", "given by its name alone, or as policies.CombUCB1(...)"),
     (
         "sb.Learner(slate, 'SlidingWindow')",
         "'SlidingWindow' is not made by its name alone: SlidingWindow() needs 'window'",
@@ -111,11 +120,25 @@ MISTAKES = [
     ("sb.simulate('CTS', problem, horizon=9, runs=2)", "problem must be a Problem, got 'CTS'"),
     ("sb.simulate(policies.CTS(), problem, horizon=9, runs=2)", "got CTS(): the problem comes first"),
     ("sb.simulate(slate, 'CTS', horizon=9, runs=2)", "make one, Problem(feasible, environment)"),
-    ("sb.simulate(problem, [], horizon=9, runs=2)", "policies must be one or more policies, got []"),
+    ("sb.simulate(problem, [], horizon=9, runs=2)", "policies must be one or more policies in a list, got []"),
+    ("sb.simulate(problem, {'CTS': policies.KLUCB()}, horizon=9, runs=2)", "policies in a list, got {'CTS': KLUCB("),
+    ("sb.simulate(problem, {'CTS', 'KLUCB'}, horizon=9, runs=2)", "policies must be one or more policies in a list"),
     ("sb.simulate(problem, 'CTS', horizon=9.5, runs=2)", "horizon must be an integer >= 1, got 9.5"),
     ("sb.simulate(problem, 'CTS', horizon='9', runs=2)", "horizon must be an integer >= 1, got '9'"),
-    ("learner.tell([1, 0])", "missing 1 required positional argument: 'weights'"),
-    ("learner.tell(decision.items, [1, 0])", "a decision's id is a string (decision.id), got array("),
+    ("learner.tell([1, 0])", "tell() needs 'weights': tell(id, weights)"),
+    ("learner.tell(decision, rewards=[1, 0])", "tell() has no parameter 'rewards': did you mean 'weights'?"),
+    ("learner.ask(size=2)", "ask() has no parameter 'size'; there are available, feasible, n"),
+    ("learner.save()", "save() needs 'path': save(path"),
+    ("sb.Learner.load('state.json')", "load() needs 'feasible': load(path, feasible, ...)"),
+    ("sb.Learner.load('state.json', slate, sense='min')", "load() has no parameter 'sense'"),
+    ("learner.observe([0, 1], {0: 0.9, 1: 0.2})", "a mapping has its items: give it alone, observe({0: 0.9, 1: 0.2})"),
+    ("named.observe({'a', 'b'}, [0.9, 0.2])", "items and weights are aligned, and a set has no order"),
+    ("result.compare('CombUCB1')", "compare() needs 'b': compare(a, b, ...)"),
+    ("result.plot('regret.png')", "plot() writes no file: result.plot().figure.savefig('regret.png') does"),
+    ("result.save('regret.csv')", "save() writes Parquet, to be loaded again, got 'regret.csv'"),
+    ("sb.Learner(slate, 'CombUCB1:alpha=2')", "or as policies.CombUCB1(...); got 'CombUCB1:alpha=2'"),
+    ("sb.Learner('CombUCB1', slate)", "got 'CombUCB1': the set comes first"),
+    ("learner.tell(decision.items, [1, 0])", "expected a decision or its id, a string, got array("),
     ("learner.tell(decision, 1.0)", "expected 2 weights in the order of the items, got 1.0"),
     ("learner.tell(decision, [True, 0.5])", "got a truth value among them: [True, 0.5]"),
     ("learner.tell(decision, [1.0, 2.0])", "weights must be within the bounds (0.0, 1.0), got 2.0 for item"),
@@ -124,6 +147,9 @@ MISTAKES = [
     ("clicks.world(seed=7).weights([0, 1])", "expected a decision, or the number of a round, got [0, 1]"),
     ("clicks.world(seed=7).weights(0)", "round must be an integer >= 1, got 0"),
     # structures and solvers
+    ("slate.restrict(exclude={0: False, 1: True})", "items must be distinct integers, got {0: False, 1: True}"),
+    ("sets.Oracle(lambda weights: {0: 1, 1: 0}, n_items=4, max_size=2).argmax([1, 1, 1, 1])", "got {0: 1, 1: 0}"),
+    ("sets.Oracle(maximise=cautious, n_items=4, max_size=1)", "did you mean 'function'?"),
     ("sets.DagPaths([(0, 1), (1, 2), (2, 0), (2, 3)], 0, 3)", "1 -> 2 -> 0 -> 1. sets.Paths takes any graph"),
     ("sets.Oracle(minimise=cautious, n_items=4, max_size=1).argmax([1, 1, 1, 1])", "takes none, say signed=False"),
     (
@@ -149,6 +175,8 @@ WELCOME = [
     ("learner.tell(decision, pd.Series([True, False], index=decision.items, dtype=object))", 2),
     ("learner.tell(decision, np.array([True, False], dtype=object))", 2),
     ("learner.cancel(decision)", None),
+    ("len(learner.expire(0, weight=True))", 1),
+    ("theory.explain(problem, 1e5).horizon", 100_000),
     ("learner.observe([0, 1], [True, False])", None),
     ("learner.observe(pd.Series([0, 1, 1]), pd.Series([True, False, True]))", None),
     ("learner.observe(pd.Series([0, 1, 1]), pd.Series([True, False, True], dtype='boolean'))", None),
@@ -217,14 +245,34 @@ def test_names_that_python_asks_for_itself() -> None:
 
 
 def test_an_error_inside_is_not_taken_for_a_wrong_call() -> None:
-    class Mine(policies.CTS):
-        def __init__(self, size: int) -> None:
-            len(size)  # type: ignore[arg-type]
+    class Mine(policies.CombUCB1):
+        def __init__(self, *sizes: int, extra: int) -> None:
+            len(extra)  # type: ignore[arg-type]
 
     with pytest.raises(TypeError, match="has no len"):
-        Mine(3)
-    with pytest.raises(TypeError, match=r"Mine\(\) needs 'size': Mine\(size\)"):
-        Mine()  # type: ignore[call-arg]
+        Mine(1, 2, extra=3)
+    with pytest.raises(TypeError, match="has no len"):
+        sb.simulate(sb.problems.grid_path(2, 0.4), Faulty(), horizon=10, runs=1, engine="plain")
+
+
+class Faulty(policies.CTS):
+    def params(self, game: Any) -> Any:
+        return len(game.n_items)
+
+
+def test_constructors_stay_what_they_are() -> None:
+    """Classes of users' own combine ours with others as ever, whatever metaclass these have."""
+
+    class Closes(Protocol):
+        def close(self) -> None: ...
+
+    class Abstract(ABC):
+        @abstractmethod
+        def close(self) -> None: ...
+
+    for ours in (sb.Learner, sb.Problem, sets.TopK, policies.CTS, environments.Bernoulli):
+        for theirs in (Closes, Abstract):
+            type("Both", (ours, theirs), {"close": lambda self: None})
 
 
 def test_a_property_that_fails_says_so() -> None:
@@ -238,12 +286,25 @@ def test_a_property_that_fails_says_so() -> None:
 
 
 def test_signatures_are_those_of_constructors() -> None:
-    import inspect
-
-    class Made(policies.CTS):
-        def __new__(cls, *sizes: int) -> "Made":
-            return super().__new__(cls)
-
     assert str(inspect.signature(sets.TopK)).startswith("(n_items: int, k: int")
-    assert str(inspect.signature(policies.CTS)) == "()"
-    assert list(inspect.signature(Made).parameters) == ["sizes"] or not inspect.signature(Made).parameters
+    assert list(inspect.signature(policies.CombUCB1).parameters) == ["alpha", "init"]
+    assert list(inspect.signature(sb.simulate).parameters)[:3] == ["problem", "policies", "horizon"]
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "named", "said"),
+    [
+        ("a, *b, c", (1, 2, 3), {}, "f() needs 'c': f(a, c=..., ...)"),
+        ("*, c=1", (1,), {}, "f() takes no values without their names, got 1: write f(c=1)"),
+        ("a, c=1", (1, 2, 3), {}, "f() takes at most 2 values, got 3"),
+        ("self, a, *, c", (1, 2), {}, "f() takes one value without its name, got 2: write f(a, c=2)"),
+        ("a, **more", (), {"b": 1}, "f() needs 'a': f(a, ...)"),
+    ],
+)
+def test_calls_of_all_kinds(call: str, given: tuple[Any, ...], named: dict[str, Any], said: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def f({call}): pass", scope)
+    first = (None,) if call.startswith("self") else ()
+    with pytest.raises(TypeError) as caught:
+        explained(scope["f"])(*first, *given, **named)
+    assert str(caught.value) == said

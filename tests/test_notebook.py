@@ -214,6 +214,16 @@ def test_a_summary_keeps_its_order() -> None:
         np.testing.assert_allclose(shown, [row.mean, row.error, row.low, row.high], rtol=0.05)
 
 
+def test_what_is_tiny_is_no_zero() -> None:
+    tiny = sb.environments.Scaled(coins(4), bounds=(0.0, 1e-9))
+    result = sb.simulate(sb.Problem(sb.sets.TopK(4, 2), tiny), ["CTS", "Random"], horizon=60, runs=3, seed=0, threads=1)
+    for thing in (result, result.summary(), result.comparisons()):
+        text = show(thing).text
+        assert "0.000000" not in text
+        assert "e−0" in text or "e-0" in text or "e−1" in text
+    assert "80% interval" in show(result.summary(confidence=0.8)).text
+
+
 def test_a_summary_of_many_one_run_or_none() -> None:
     assert "... and 15 more" in show(results.make(policies=40).summary()).text
     single = show(results.make(policies=1, runs=1).summary())

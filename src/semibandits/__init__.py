@@ -74,7 +74,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         from semibandits._util.suggestions import no_such_name
 
-        no_such_name(__name__, name, __all__, ("problems", "theory", "environments", "sets", "policies"))
+        rooms = "problems", "theory", "environments", "sets", "policies"
+        no_such_name(__name__, name, __all__, rooms, classes=("Learner", "SimulationResult"))
     home = import_module(f"{__name__}.{_HOMES.get(name, name)}")
     found = getattr(home, name) if name in _HOMES else home
     globals()[name] = found

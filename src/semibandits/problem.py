@@ -1,6 +1,7 @@
 """A problem B = (E, Θ, P): what may be chosen, how the weights are drawn, and so what is best and by how much."""
 
 import contextlib
+import hashlib
 import heapq
 import itertools
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from semibandits._util.effort import CALL, spend
 from semibandits._util.forks import cached_property
 from semibandits._util.item_bounds import are_per_item, pair_of, spans_of
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import Explained
+from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.oracle import Span, probed, solve
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, World, bounds_in, total
@@ -28,7 +29,7 @@ SEARCH_LIMIT = 20_000
 """How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
 
 
-class Problem(Shown, metaclass=Explained):
+class Problem(Shown):
     """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
 
     An approximate oracle (`feasible.ratio` < 1) is measured against its own answer on the means, `optimum`, and against
@@ -40,6 +41,7 @@ class Problem(Shown, metaclass=Explained):
     (array([0, 1]), 0.3)
     """
 
+    @explained
     def __init__(
         self,
         feasible: FeasibleSet,
@@ -309,6 +311,15 @@ class Problem(Shown, metaclass=Explained):
 
     def __repr__(self) -> str:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
+
+
+def problem_digest(problem: Problem) -> str:
+    """The same for problems that print alike and have the same means, bounds and sense; empty where means change."""
+    if problem.environment.drifts:
+        return ""
+    numbers = [np.asarray(side, dtype=np.float64) for side in (problem.means, *problem.bounds)]
+    told = b"|".join([repr(problem).encode(), *(side.tobytes() for side in numbers)])
+    return hashlib.sha256(told).hexdigest()[:16]
 
 
 def _check_names(feasible: FeasibleSet, of_world: tuple[str, ...]) -> None:

@@ -103,6 +103,42 @@ def test_an_edge_may_be_named_from_either_end() -> None:
         minutes.world(seed=1).weights(decision)
 
 
+def test_a_decision_of_the_sets_items_in_another_order_is_refused() -> None:
+    """A learner that was loaded onto its roads in another order; names of its own are nobody else's."""
+    edges = [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("a", "d")]
+    here, there = sets.Paths(edges, "a", "d"), sets.Paths(edges[::-1], "a", "d")
+    world = sb.Problem(here, environments.Bernoulli([0.1, 0.1, 0.9, 0.9, 0.5]), sense="min").world(seed=3)
+    decision = sb.Learner(there, sense="min", seed=3).ask()
+    with pytest.raises(sb.errors.UnknownItem, match=r"item \d is .* in Bernoulli.*, and .* in the decision"):
+        world.weights(decision)
+    for learner in (sb.Learner(here, sense="min", seed=3), sb.Learner(here, sense="min", labels=list("vwxyz"))):
+        assert world.weights(learner.ask()).size
+
+
+class Mine(sb.Environment):
+    n_items, bounds, means = 3, (0.0, 1.0), np.array([0.1, 0.2, 0.3])
+
+    def __init__(self, drawn: object) -> None:
+        self.drawn = drawn
+
+    def weights(self, round: int, key: object, items: object = None) -> np.ndarray:
+        return self.drawn  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [
+        ([0.1, 0.2, 0.3], r"must give 2 numbers, one per item, got \[0.1, 0.2, 0.3\]"),  # whatever items are asked for
+        (0.5, "must give 2 numbers"),
+        (np.array([0.5, np.nan]), r"item 1 weighs nan in .*, not in its bounds \(0.0, 1.0\)"),
+        (np.array([7.0, 0.5]), "item 0 weighs 7.0"),
+    ],
+)
+def test_what_a_users_environment_gives_is_checked(drawn: object, said: str) -> None:
+    with pytest.raises(sb.errors.BadWeights, match=said):
+        Mine(drawn).world(seed=1).weights(1, [0, 1])
+
+
 def test_what_is_refused() -> None:
     world = WORLDS[0].world(seed=1)
     decision = sb.Learner(sets.TopK(9, 9), seed=1).ask()

@@ -164,7 +164,7 @@ def test_bounds_are_those_of_the_theory(grid: Point, page: pages.Page) -> None:
         assert value.endswith("~") == bound.asymptotic
         assert floats(times)[0] == pytest.approx(bound.value[-1] / regret, rel=1e-3)
     assert not any(bound.title in rows for bound in known if bound.policy == "OMM")
-    assert "Upper bounds are on CombUCB1; none that we know is on CTS, Random." in page.text
+    assert "Upper bounds are on CombUCB1; none is drawn for CTS, Random." in page.text
     assert "~: holds in the limit of many rounds only." in page.text
     assert f"{len(folded_rows)} more bounds say nothing yet: more than any policy can lose" in page.text
 

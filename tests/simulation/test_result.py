@@ -112,6 +112,27 @@ def test_ambiguous_policies() -> None:
     assert result.compare("Other()", 1).b == "Same()"
 
 
+def test_policies_that_print_alike_are_not_told_apart_as_objects() -> None:
+    class Prior(policies.CTS):
+        def __init__(self, strength: float) -> None:
+            self._strength = strength
+
+    problem, one, two = problems.grid_path(1, 0.4), Prior(1.0), Prior(2.0)
+    result = simulate(problem, [one, two], horizon=20, runs=2, seed=0, engine="plain", threads=1)
+    for call in (lambda: result.compare(one, two), lambda: result.plot(labels={two: "strong"})):  # type: ignore[arg-type]
+        with pytest.raises(errors.BadArgument, match="is the name of several policies; give a number"):
+            call()
+    assert result.policy_number(1) == 1
+    assert result.policy_number(result.policies[1]) == 1
+
+
+def test_differences_that_are_no_numbers() -> None:
+    problem = problems.grid_path(1, 0.4)
+    result = simulate(problem, ["CTS", "CombUCB1"], horizon=20, runs=3, seed=0, threads=1)
+    result.regret[0, 0] = np.nan
+    assert "cannot be told apart" in str(result.compare(0, 1))
+
+
 @pytest.mark.parametrize("round", [0, 11, 10.5, "10", [10], float("nan")])
 def test_unknown_rounds(round: Any) -> None:
     for method in (make().summary, lambda round: make().compare(0, 1, round=round)):

@@ -192,3 +192,13 @@ def test_bounds_have_their_marks() -> None:
     page = parsed(found.to_markdown())
     assert [len(row) for row in page.rows] == [6] * (len(found) + 2)
     assert page.right == [False] * 3 + [True] * 3
+
+
+def test_large_numbers_that_are_marked_have_one_exponent_each() -> None:
+    """TeX refuses a second superscript, and so does Matplotlib's reader of formulas."""
+    from matplotlib.mathtext import MathTextParser
+
+    text = latex(Table(["n"], [[Figure("1.117e+11", mark="*")], [Figure("5", mark="~")]]))
+    for (formula,) in latex_rows(text)[1:]:
+        MathTextParser("path").parse(formula)
+    assert latex_rows(text)[1] == [r"${1.117 \times 10^{11}}^{*}$"]

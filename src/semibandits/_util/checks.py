@@ -323,7 +323,7 @@ def as_items(items: Any) -> Items | None:
     if isinstance(items, np.ma.MaskedArray):
         return None
     if not isinstance(items, np.ndarray):
-        if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             return None
         items = list(items)
         if any(isinstance(item, bool) or not isinstance(item, int | np.integer) for item in items):

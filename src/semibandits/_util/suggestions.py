@@ -2,17 +2,20 @@
 
 import re
 import sys
-from abc import ABCMeta
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
 from importlib.machinery import PathFinder
 from inspect import Parameter, Signature, signature
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+K = TypeVar("K", bound=type)
 
+CLOSE = 0.65
+"""How alike names are of which one was perhaps meant for the other."""
 OURS = {
     # policies
     "CombUCB1": "ucb ucb1 cucb combucb combinatorialucb",
@@ -72,6 +75,7 @@ OURS = {
     "k max_size": "m cardinality topk",
     "means": "p mu probs probabilities prob rates",
     "sigma": "std scale noise",
+    "function": "maximise maximize solver solve",
     "sense": "objective direction goal maximize maximise minimize minimise mode",
     "max": "maximize maximise maximum maximization",
     "min": "minimize minimise minimum minimization",
@@ -111,24 +115,30 @@ def _near(name: object, listed: list[str]) -> list[str]:
 
     if not isinstance(name, str):
         return []
+    if name in listed:
+        return [name]
     if same := [one for one in SYNONYMS.get(re.sub("[^a-z0-9]", "", name.lower()), ()) if one in listed]:
         return same
     lower = {one.lower(): one for one in listed}
-    return [lower[near] for near in difflib.get_close_matches(name.lower(), lower, 1, 0.5)]
+    return [lower[near] for near in difflib.get_close_matches(name.lower(), lower, 1, CLOSE)]
 
 
 # Names that modules and objects do not have
 
 
-def no_such_name(module: str, name: str, there: Iterable[str], rooms: Iterable[str] = ()) -> NoReturn:
-    """Raises the `AttributeError` of a module: with the name that was meant, in one of its `rooms` perhaps."""
+def no_such_name(
+    module: str, name: str, there: Iterable[str], rooms: Iterable[str] = (), classes: Iterable[str] = ()
+) -> NoReturn:
+    """Raises the `AttributeError` of a module: with the name that was meant, in a room or a class of it perhaps."""
     message = f"module {module!r} has no attribute {name!r}"
     folder = vars(sys.modules[module]).get("__path__")
     if name.startswith("__") or (folder and PathFinder.find_spec(f"{module}.{name}", folder)):  # Python itself asks
         raise AttributeError(message)
     full = {one: one for one in there}
-    for room in rooms:
-        full = {one: f"{room}.{one}" for one in import_module(f"{module}.{room}").__all__} | full
+    inside = [(room, import_module(f"{module}.{room}").__all__) for room in rooms]
+    inside += [(kind, dir(getattr(sys.modules[module], kind))) for kind in classes]
+    for of, names in inside:
+        full = {one: f"{of}.{one}" for one in names if not one.startswith("_")} | full
     if near := _near(name, list(full)):
         raise AttributeError(f"{message}{_meant(full[one] for one in near)}")
     raise AttributeError(f"{message}{did_you_mean(name, there)}")
@@ -150,10 +160,10 @@ class Suggests:
 
     if not TYPE_CHECKING:  # which sees for itself what is there
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
             kind = type(self)
             if name.startswith("_") or hasattr(kind, name):  # a property that failed: its own error
-                object.__getattribute__(self, name)
+                return object.__getattribute__(self, name)
             there = [one for one in dir(self) if not one.startswith("_")]
             raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{did_you_mean(name, there)}")
 
@@ -162,23 +172,28 @@ class Suggests:
 
 
 def misfit(name: str, accepted: Signature, given: Sequence[Any], named: Iterable[str]) -> str:
-    """What is wrong with a call, in words; empty where nothing is that could be told."""
-    free = [one for one in accepted.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    names = [one.name for one in free if one.kind is not Parameter.VAR_POSITIONAL]
-    open_ended = len(free) < len(accepted.parameters)
+    """What is wrong with a call, in words; empty where nothing is."""
+    try:
+        accepted.bind(*given, **dict.fromkeys(named))
+        return ""
+    except TypeError:
+        pass
+    kinds = {one.name: one.kind for one in accepted.parameters.values()}
+    names = [one for one, kind in kinds.items() if kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
     for unknown in named:
-        if unknown not in names and not open_ended:
+        if unknown not in names and Parameter.VAR_KEYWORD not in kinds.values():
             hint = did_you_mean(unknown, names) if names else "; it has no parameters"
             return f"{name}() has no parameter {unknown!r}{hint}"
-    places = [one.name for one in free if one.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
-    if len(given) > len(places) and Parameter.VAR_POSITIONAL not in {one.kind for one in free}:
+    places = [one for one in names if kinds[one] is not Parameter.KEYWORD_ONLY]
+    if len(given) > len(places) and Parameter.VAR_POSITIONAL not in kinds.values():
         return _too_many(name, places, [one for one in names if one not in places and one not in named], given)
+    required = [one for one in names if accepted.parameters[one].default is Parameter.empty]
     filled = {*places[: len(given)], *named}
-    missing = [one.name for one in free if one.default is Parameter.empty and one.name in names]
-    missing = [one for one in missing if one not in filled]
-    required = [one.name for one in free if one.default is Parameter.empty]
-    whole = ", ".join([*required, *(["..."] if len(required) < len(free) else [])])
-    return f"{name}() needs {' and '.join(map(repr, missing))}: {name}({whole})" if missing else ""
+    if missing := [one for one in required if one not in filled]:
+        shown = [one if one in places else f"{one}=..." for one in required]
+        whole = ", ".join([*shown, *(["..."] if len(required) < len(kinds) else [])])
+        return f"{name}() needs {' and '.join(map(repr, missing))}: {name}({whole})"
+    return ""
 
 
 def _too_many(name: str, places: list[str], by_name: list[str], given: Sequence[Any]) -> str:
@@ -186,45 +201,47 @@ def _too_many(name: str, places: list[str], by_name: list[str], given: Sequence[
     if len(rest) > len(by_name):
         return f"{name}() takes at most {len(places) + len(by_name)} values, got {len(given)}"
     meant = [*places, *(f"{one}={value!r:.40}" for one, value in zip(by_name, rest, strict=False))]
-    count = f"the first {len(places)} values" if len(places) > 1 else "one value" if places else "no values"
-    return f"{name}() takes {count} without their names, got {len(given)}: write {name}({', '.join(meant)})"
-
-
-class Explained(type):
-    """The class of classes whose constructors say what was meant."""
-
-    if not TYPE_CHECKING:  # to which a constructor is what `__init__` says
-
-        def __call__(cls, *given: Any, **named: Any) -> Any:
-            try:
-                return super().__call__(*given, **named)
-            except TypeError:
-                if wrong := misfit(cls.__name__, cls.__signature__, given, named):
-                    raise TypeError(wrong) from None
-                raise
-
-        @property
-        def __signature__(cls) -> Signature:
-            made_by = cls.__new__ if cls.__init__ is object.__init__ else cls.__init__
-            if made_by is object.__new__:
-                return Signature()
-            return Signature(list(signature(made_by).parameters.values())[1:])
-
-
-class ExplainedABC(Explained, ABCMeta):
-    """The same of abstract ones."""
+    count = f"{len(places)} values without their names" if places[1:] else "one value without its name"
+    count = count if places else "no values without their names"
+    return f"{name}() takes {count}, got {len(given)}: write {name}({', '.join(meant)})"
 
 
 def explained(function: Callable[P, T]) -> Callable[P, T]:
-    """A function that says what was meant where a call does not fit."""
+    """A function, method or constructor that says what was meant where a call does not fit."""
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> T:
         try:
             return function(*given, **named)
         except TypeError:
-            if wrong := misfit(function.__name__, signature(function), given, named):
+            if wrong := _misfit_of(function, given, named):
                 raise TypeError(wrong) from None
             raise
 
     return call
+
+
+def _misfit_of(function: Callable[..., Any], given: Sequence[Any], named: Iterable[str]) -> str:
+    accepted = signature(function)
+    own = [*accepted.parameters.values()]
+    of, _, name = function.__qualname__.rpartition(".")
+    if own and own[0].name in ("self", "cls"):
+        accepted, given = accepted.replace(parameters=own[1:]), given[1:]
+    return misfit(of if name == "__init__" else name, accepted, given, named)
+
+
+def explains(kind: K) -> K:
+    """A class whose constructor and public methods are such functions."""
+    for name, value in [*vars(kind).items()]:
+        if isinstance(value, classmethod) and not name.startswith("_"):
+            setattr(kind, name, classmethod(explained(value.__func__)))
+        elif isinstance(value, FunctionType) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, explained(value))
+    return kind
+
+
+def explain_classes(module: str) -> None:
+    """Makes the constructors of a room's classes such functions."""
+    for kind in vars(sys.modules[module]).values():
+        if isinstance(kind, type) and kind.__module__.startswith(f"{module}.") and "__init__" in vars(kind):
+            kind.__init__ = explained(kind.__init__)  # type: ignore[misc]

@@ -100,6 +100,7 @@ def _in_latex(cell: Cell) -> str:
     text = re.sub(r"(?<=\d),(?=\d)", "{,}", cell.text).replace("%", r"\%")
     text = re.sub(r"(?<=\d)e([+-]\d+)", lambda power: rf" \times 10^{{{int(power[1])}}}", text)
     text = rf"\mathbf{{{text}}}" if cell.bold else text
+    text = f"{{{text}}}" if cell.mark and "^" in text else text  # TeX takes no second exponent
     return f"${text}^{{{_MARKS.get(cell.mark, cell.mark)}}}$" if cell.mark else f"${text}$"
 
 

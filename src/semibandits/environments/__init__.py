@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from semibandits._util.suggestions import suggesting
+from semibandits._util.suggestions import explain_classes, suggesting
 from semibandits.environments.adversarial import Adversarial
 from semibandits.environments.base import Independent
 from semibandits.environments.bernoulli import Bernoulli
@@ -30,6 +30,8 @@ __all__ = [
     "Table",
     "Uniform",
 ]
+
+explain_classes(__name__)
 
 if not TYPE_CHECKING:
     __getattr__ = suggesting(__name__)

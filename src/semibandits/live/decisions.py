@@ -111,7 +111,7 @@ class DecisionLog:
 
     def find(self, id: str) -> Record:
         if not isinstance(id, str):
-            raise UnknownDecision(f"a decision's id is a string (decision.id), got {id!r:.100}")
+            raise UnknownDecision(f"expected a decision or its id, a string, got {id!r:.100}")
         record = self.outstanding.get(id) or self.finished.get(id)
         if record is None:
             there = (

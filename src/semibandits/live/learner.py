@@ -16,7 +16,7 @@ from semibandits._util.checks import check_bounds, check_choice, check_confidenc
 from semibandits._util.data_frames import data_frame
 from semibandits._util.forks import ForkLock
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import Explained, Suggests
+from semibandits._util.suggestions import Suggests, explains
 from semibandits.agent import Agent, Request, Scale, Setting, Uncovered, check_feedback, make_agent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.live.asking import Asking
@@ -48,7 +48,8 @@ Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | 
 Available: TypeAlias = Iterable[int | str] | NDArray[np.bool_]
 
 
-class Learner(Saving, Shown, Suggests, metaclass=Explained):
+@explains
+class Learner(Saving, Shown, Suggests):
     """Learns while deciding, with any feasible set and any order and delay of feedback.
 
     Without a `policy` it decides by that of `policies.default`, which needs no tuning; `learner.policy` says which one
@@ -173,10 +174,7 @@ class Learner(Saving, Shown, Suggests, metaclass=Explained):
         return new
 
     def cancel(self, id: str | Decision) -> None:
-        """Gives up waiting for a decision's feedback, if any is to come.
-
-        What it has had stays learned, and what comes later is refused.
-        """
+        """Gives up waiting for a decision's feedback, if any is due; what it had stays, what comes later is refused."""
         self._call("cancel", self._updates.find, self._updates.cancelling, (id_of(id),))
 
     def expire(

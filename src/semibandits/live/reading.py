@@ -113,7 +113,7 @@ class Reader:
             raise BadWeights("weights must all be there, got a masked array")
         if not isinstance(weights, np.ndarray) or weights.dtype == object:
             flat = isinstance(weights, Iterable) and getattr(weights, "ndim", 1) == 1
-            if isinstance(weights, str | bytes | Set) or not flat:
+            if isinstance(weights, str | bytes | Set | Mapping) or not flat:
                 raise BadWeights(f"{expected} in the order of the items, got {weights!r:.200}")
             weights = list(weights)
             if not TRUTH.isdisjoint(map(type, weights)) and not _are_truths(weights):
@@ -193,8 +193,8 @@ class Reader:
 
     def silence(self, weight: Any) -> Weights:
         """What items are worth of which nobody tells: one number, or one for each, by name too; NaN: it is not said."""
-        if is_number(weight):
-            weight = np.full(self.n_items, weight)
+        if is_number(weight) or isinstance(weight, bool | np.bool_):
+            weight = np.full(self.n_items, float(weight))
         values, there = self.vector("weight", weight)
         values[~there] = np.nan
         return values
@@ -247,6 +247,10 @@ class Reader:
         if weights is None and pairs is not None:
             numbers = self.once(pairs[0]) if isinstance(items, Mapping) else self.items(pairs[0])
             return numbers, self.weights(pairs[1], numbers)
+        if isinstance(items, Set):
+            raise BadArgument(f"items and weights are aligned, and a set has no order: got items {items!r:.200}")
+        if isinstance(weights, Mapping):
+            raise BadArgument(f"a mapping has its items: give it alone, observe({weights!r:.100})")
         listed = items if _is_plain(items) or not isinstance(items, Iterable) else list(items)
         numbers, index, other = self.items(listed), index_of(weights), index_of(items)
         alike = [list(listed), list(range(numbers.size))] if other is None else [other]

@@ -6,6 +6,7 @@ from typing import Any, Self, TypeVar
 
 from semibandits._util.checks import check_flag
 from semibandits._util.forks import ForkLock, cached_property
+from semibandits._util.suggestions import explains
 from semibandits.agent import Uncovered
 from semibandits.errors import BadState, SemiBanditError
 from semibandits.kernel.warm import plain_code
@@ -22,6 +23,7 @@ from semibandits.types.given import check_feasible
 T = TypeVar("T")
 
 
+@explains
 class Saving:
     """What a learner is made of, and how it is kept."""
 

@@ -14,6 +14,7 @@ from semibandits.simulation.scales import ROUNDING, fitting_scales
 
 COLOURS = (*OKABE_ITO, "currentColor")
 DASHES = ("none", "6 2", "2 2", "6 2 2 2")
+MOST_DIGITS = 6
 WIDTH, HEIGHT, MARGIN = 420.0, 150.0, 14.0
 
 
@@ -24,7 +25,8 @@ def _summary(summary: Summary) -> str:
         return card("Regret of no policies")
     rows = [[row.policy, *_numbers(row)] for row in summary[:MOST]]
     title = f"Regret after {summary[0].round:,} rounds, {_many(summary[0].runs)}"
-    return card(title, cut(["policy", "mean", "± error", "interval"], rows, len(summary)))
+    interval = "interval" if summary.confidence is None else f"{100.0 * summary.confidence:.4g}% interval"
+    return card(title, cut(["policy", "mean", "± error", interval], rows, len(summary)))
 
 
 @written.register
@@ -64,12 +66,13 @@ def _many(runs: int) -> str:
     return "a single run" if runs == 1 else f"{runs:,} runs"
 
 
-def _digits(error: float) -> int:
-    """Decimals that the error leaves worth showing."""
-    return max(0, min(6, 1 - math.floor(math.log10(error)))) if error > 0.0 else 2
+def _digits(error: float) -> int | None:
+    """Decimals that the error leaves worth showing; None: more than anyone reads."""
+    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 2
+    return digits if digits <= MOST_DIGITS else None
 
 
-def _interval(low: float, high: float, digits: int) -> Number:
+def _interval(low: float, high: float, digits: int | None) -> Number:
     return Number("–" if math.isnan(low) else f"{number(low, digits)} to {number(high, digits)}")
 
 

@@ -1,7 +1,9 @@
 """The bounds to draw over regret: those about the policies that played, at the checkpoints."""
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +51,8 @@ def bound_curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve
     if isinstance(bounds, list | tuple) and all(isinstance(bound, Bound) for bound in bounds):
         return _from_theory(result, bounds)
     if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
+        if isinstance(bounds, str | os.PathLike) and Path(bounds).suffix:
+            raise BadArgument(f"plot() writes no file: result.plot().figure.savefig({os.fspath(bounds)!r:.100}) does")
         raise BadArgument(
             "bounds must be True, what theory.bounds() returns or some of it, or map names to arrays or functions, "
             f"got {bounds!r:.200}"
@@ -69,7 +73,13 @@ def bound_curves(result: SimulationResult, bounds: AnyBounds) -> dict[str, Curve
 
 def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str, Curve]:
     """Of all bounds of a problem, those about the policies that played and what no policy can help. Of some, all."""
+    own = result.provenance.get("problem_digest")
     for bound in bounds:
+        if own and bound.problem_digest and bound.problem_digest != own:
+            raise BadArgument(
+                f"{bound.title} is of another problem than the result, {result.problem:.200}: of another set, or of "
+                "other means or bounds"
+            )
         if not np.array_equal(bound.rounds, result.rounds):
             raise BadArgument(
                 f"the bounds are at other rounds ({bound.rounds.size}) than the result's {result.rounds.size} "
@@ -115,14 +125,16 @@ def _played(result: SimulationResult) -> set[str]:
 
 def names_in_bounds(result: SimulationResult) -> list[str | None]:
     """Each policy as bounds call it: sets without signs make CombUCB1 start optimistically, which is as good."""
-    names = {("CombUCB1", 1.5): "CombUCB1", ("CombUCB1", 2.0): "OMM", ("OMM", None): "OMM"}
-    known = [
-        names.get((parameters.get("policy"), parameters.get("alpha")))
-        if parameters.get("init") in ("paper", "optimistic")
-        else None
-        for parameters in result.provenance.get("parameters", ())
-    ]
+    known = [_name_in_bounds(parameters) for parameters in result.provenance.get("parameters", ())]
     return [*known, *[None] * (len(result.policies) - len(known))]
+
+
+def _name_in_bounds(played: Mapping[str, Any]) -> str | None:
+    if played.get("policy") == "ESCB":
+        return "ESCB" if played.get("c") == 4.0 and played.get("method") == "exact" else None
+    names: dict[Any, str] = {("CombUCB1", 1.5): "CombUCB1", ("CombUCB1", 2.0): "OMM", ("OMM", None): "OMM"}
+    begun = played.get("init") in ("paper", "optimistic")
+    return names.get((played.get("policy"), played.get("alpha"))) if begun else None
 
 
 def _whatever_the_gaps(result: SimulationResult) -> dict[str, Curve]:

@@ -179,6 +179,17 @@ def _settle(ax: "Axes") -> None:
     fit(ax)
 
 
+def shorten(ax: "Axes") -> None:
+    """The name of the y axis takes two lines where it is longer than the axis, or smaller letters yet."""
+    _settle(ax)
+    label = ax.yaxis.label
+    if label.get_window_extent().height > ax.bbox.height:
+        label.set_text(label.get_text().replace(" ", "\n", 1))
+        _settle(ax)
+        label.set_fontsize(float(label.get_fontsize()) * min(1.0, ax.bbox.height / label.get_window_extent().height))
+        _settle(ax)
+
+
 def fit(ax: "Axes") -> None:
     """Margins wide enough for all that stands around the axes, where the figure does not see to that itself."""
     figure = ax.get_figure()

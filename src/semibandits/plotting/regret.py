@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from semibandits._util.checks import check_choice
+from semibandits._util.checks import check_choice, is_number
 from semibandits.errors import BadArgument
 from semibandits.plotting.axes import COLOURS, DASHES, LOWER_COLOUR, as_label, check_axes, light_grid, new_axes
 from semibandits.plotting.bound_curves import Curve, bound_curves
@@ -168,6 +168,7 @@ def _write(
         where = place if place in ("inside", "below") else "below" if own else "free"
         legends.write_legend(ax, listed, "\n".join(notes), where, letters)
     legends.fit(ax)
+    legends.shorten(ax)
 
 
 def _smallest(mean: NDArray[np.float64]) -> float:
@@ -180,7 +181,7 @@ def _size(size: Any, at_ends: int, listed: int) -> tuple[float, float]:
     if size is None:
         return WIDTH, max(HEIGHT, 1.5 + 0.16 * at_ends) + LINE * math.ceil((listed - at_ends) / 2)
     pair = tuple(size) if isinstance(size, Sequence) else ()
-    if len(pair) != 2 or not all(isinstance(side, int | float | np.number) and 0.5 <= side <= 100.0 for side in pair):
+    if len(pair) != 2 or not all(is_number(side) and 0.5 <= side <= 100.0 for side in pair):
         raise BadArgument(f"size must be width and height in inches, such as (3.3, 2.6), got {size!r:.100}")
     return float(pair[0]), float(pair[1])
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from semibandits._util.suggestions import suggesting
+from semibandits._util.suggestions import explain_classes, suggesting
 
 # In the order in which they are shown.
 # isort: off
@@ -44,6 +44,8 @@ __all__: list[str] = [
     "default",
     "recommend",
 ]
+
+explain_classes(__name__)
 
 if not TYPE_CHECKING:
     __getattr__ = suggesting(__name__)

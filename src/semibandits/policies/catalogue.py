@@ -1,5 +1,6 @@
 """The table of all policies: what each needs and promises, and when to use it."""
 
+import re
 from typing import Any, NamedTuple
 
 from semibandits import policies
@@ -42,7 +43,8 @@ def as_policy(given: Any) -> IndexPolicy | Policy:
         hint = f": an instance is wanted, {given.__name__}(), not the class" if isinstance(given, type) else ""
         raise BadArgument(f"policy must be an IndexPolicy or a Policy, or the name of one, got {given!r:.200}{hint}")
     if "(" in given or ":" in given:
-        raise BadArgument(f"a policy is given by its name alone, or made: policies.{given:.200}; got {given!r:.200}")
+        name = re.split("[(:]", given)[0]
+        raise BadArgument(f"a policy is given by its name alone, or as policies.{name:.100}(...); got {given!r:.200}")
     if given not in POLICIES:
         raise BadArgument(f"no policy is called {given!r:.100}{did_you_mean(given, POLICIES)}")
     try:

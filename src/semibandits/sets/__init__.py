@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from semibandits._util.suggestions import suggesting
+from semibandits._util.suggestions import explain_classes, suggesting
 from semibandits.sets.assignment import Assignment
 from semibandits.sets.b_matching import BMatching
 from semibandits.sets.enumerated import Enumerated
@@ -43,6 +43,8 @@ __all__ = [
     "TopK",
     "from_spec",
 ]
+
+explain_classes(__name__)
 
 if not TYPE_CHECKING:
     __getattr__ = suggesting(__name__)

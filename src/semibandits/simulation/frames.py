@@ -38,6 +38,8 @@ MOST_BYTES = 2**34
 ARRAYS = ("regret", "counts", "sums", "solutions")
 COPIES = 2
 """Of its numbers are in memory while a file is read."""
+OTHERS = {".csv", ".json", ".xlsx", ".tsv", ".txt", ".pkl", ".feather", ".html", ".npz", ".png", ".pdf", ".svg"}
+"""Endings of names of files of other kinds."""
 GROUP = 2**24
 """About how many numbers of one column are written at a time."""
 
@@ -82,6 +84,11 @@ def _columns(result: SimulationResult) -> dict[str, Any]:
 def write(path: str | os.PathLike[str], result: SimulationResult) -> None:
     pyarrow, parquet = _pyarrow()
     target = Path(os.path.realpath(path))
+    if target.suffix.lower() in OTHERS:
+        raise BadArgument(
+            f"save() writes Parquet, to be loaded again, got {target.name!r:.100}: others are written by "
+            "result.to_frame() or result.to_pandas()"
+        )
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
     arrays: dict[str, NDArray[Any]] = {name: array for name in ARRAYS if (array := getattr(result, name)) is not None}

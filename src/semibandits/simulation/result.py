@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.showing import Shown, above
-from semibandits._util.suggestions import Suggests, explained
+from semibandits._util.suggestions import Suggests, explains
 from semibandits.errors import BadArgument
 from semibandits.simulation.scales import LogAxes
 from semibandits.simulation.short_names import short_names
@@ -35,6 +36,7 @@ AnyBounds: TypeAlias = (
 )
 
 
+@explains
 @dataclass(frozen=True, eq=False)
 class SimulationResult(Shown, Suggests):
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
@@ -198,7 +200,6 @@ class SimulationResult(Shown, Suggests):
 
         return frames.read(path)
 
-    @explained
     def plot(
         self,
         bounds: AnyBounds = None,
@@ -244,16 +245,16 @@ class SimulationResult(Shown, Suggests):
 
     def policy_number(self, which: Any) -> int:
         """The place in `policies` of a policy given by name, short name, class, number, or itself."""
-        which = repr(which) if isinstance(which, IndexPolicy | Policy) else which
-        numbers = range(len(self.policies))
-        if isinstance(which, str):
+        numbers, found = range(len(self.policies)), list[int]()
+        if isinstance(which, IndexPolicy | Policy):  # those that print alike are numbered
+            which = repr(which)
+            found = [at for at, name in enumerate(self.policies) if re.sub(r" #\d+$", "", name) == which]
+        elif isinstance(which, str):
             classes = [name.partition("(")[0] for name in self.policies]
-            found: list[int] = []
             for names in (self.policies, self.short_names, classes):
                 found = found or [at for at, name in enumerate(names) if name == which]
-        else:
-            sane = isinstance(which, int | np.integer) and not isinstance(which, bool)
-            found = [int(which)] if sane and which in numbers else []
+        elif isinstance(which, int | np.integer) and not isinstance(which, bool) and which in numbers:
+            found = [int(which)]
         if len(found) == 1:
             return found[0]
         there = ", ".join(f"{at}: {name}" for at, name in enumerate(self.policies))

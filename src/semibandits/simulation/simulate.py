@@ -5,7 +5,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from concurrent.futures import Executor
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCo
 from semibandits.kernel import LANES
 from semibandits.oracle import Span, probed
 from semibandits.policies.catalogue import as_policy
-from semibandits.problem import Problem
+from semibandits.problem import Problem, problem_digest
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, choose, play_all
@@ -102,9 +102,10 @@ def simulate(
     if not isinstance(problem, Problem):
         raise BadArgument(f"problem must be a Problem, got {problem!r:.200}{_problem_meant(problem)}")
     one = isinstance(policies, IndexPolicy | Policy | str) or not isinstance(policies, Iterable)
-    listed = [as_policy(given) for given in ([policies] if one else cast(Iterable[Any], policies))]
+    named = isinstance(policies, Mapping | Set)  # by names that would be lost, or in no order
+    listed = [] if named else [as_policy(given) for given in ([policies] if one else cast(Iterable[Any], policies))]
     if not listed:
-        raise BadArgument(f"policies must be one or more policies, got {policies!r:.200}")
+        raise BadArgument(f"policies must be one or more policies in a list, got {policies!r:.200}")
     horizon = check_whole("horizon", horizon, MOST_ROUNDS)
     runs = check_whole("runs", runs, MOST_RUNS)
     regret = _kind(check_choice("regret", regret, RegretKind), problem)
@@ -202,6 +203,7 @@ def simulate(
             "processor": processor(),
             "cores": cores(),
             "versions": versions("numpy", "scipy", "numba"),
+            "problem_digest": problem_digest(problem),
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,

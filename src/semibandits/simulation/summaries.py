@@ -111,7 +111,7 @@ class Comparison(NamedTuple):
             return f"{self.a} and {self.b} {after} of a single run:\ndifference {shown(self.difference)}, error unknown"
         errors = f"standard error {shown(self.error)} over {self.runs} paired runs (unpaired: {shown(self.unpaired)})"
         interval = f"{100 * self.confidence:g}% interval"
-        if self.low <= 0 <= self.high:
+        if not self.significant:
             return (
                 f"{self.a} and {self.b} cannot be told apart {after}:\n"
                 f"difference {shown(self.difference)}, {interval} [{shown(self.low)}, {shown(self.high)}], {errors}"

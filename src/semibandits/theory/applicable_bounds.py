@@ -48,6 +48,8 @@ class Bound:
     value: Curve
     vacuous: NDArray[np.bool_]
     """Where it says nothing: an upper bound above n Δ_max, or a lower bound of 0."""
+    problem_digest: str = ""
+    """Which problem it is of."""
 
     @property
     def title(self) -> str:
@@ -204,6 +206,7 @@ def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
         rounds,
         value,
         value > trivial if entry.kind == "upper" else value <= 0.0,
+        facts.digest,
     )
 
 

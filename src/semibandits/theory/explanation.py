@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from semibandits._util.checks import check_count
+from semibandits._util.checks import check_whole
 from semibandits._util.showing import Shown
 from semibandits._util.suggestions import explained
-from semibandits.errors import BadArgument
 from semibandits.problem import Problem
 from semibandits.theory.applicable_bounds import WIDTH, Bound, Bounds, bounds_by, short
 from semibandits.theory.facts import GAPS, LOWER, Facts
@@ -129,7 +128,7 @@ def explain(problem: Problem, horizon: int = 100_000) -> Explanation:
     In the limit of many rounds no consistent policy beats 158.4 there
     (Kveton et al. 2015, Proposition 1, exact): the two are a factor of 25.5 apart.
     """
-    horizon = check_count("horizon", horizon, BadArgument)
+    horizon = check_whole("horizon", horizon)
     facts = Facts(problem)
     found = bounds_by(facts, np.array([float(horizon)]))
     upper = [bound for bound in found.of("upper", "CombUCB1") if not bound.vacuous[0] and not bound.asymptotic]

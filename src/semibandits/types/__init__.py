@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from semibandits._util.arrays import Arrays, Bounds, GivenBounds, Items, Scalar, Weights
 from semibandits._util.moved import former_names
 from semibandits._util.ownership import up_to_date
-from semibandits.types.environments import DrawFunction, Environment, bounds_in, means_in
+from semibandits.types.environments import DrawFunction, Environment, bounds_in, checked_numbers, means_in
 from semibandits.types.policies import IndexPolicy, Policy
 from semibandits.types.sets import ALWAYS, NEVER, FeasibleSet, Quotas, Solver, TradeOffs, another_solution, total
 from semibandits.types.words import Clock, Decision, FeedbackKind, Game, Init, Note, Params, Sense, State, Stats
@@ -50,6 +50,7 @@ __all__ = [
     "World",
     "another_solution",
     "bounds_in",
+    "checked_numbers",
     "means_in",
     "total",
     "up_to_date",

@@ -1,5 +1,6 @@
 """The contract of an environment."""
 
+from abc import ABC
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -8,9 +9,9 @@ import numpy as np
 from semibandits._util.arrays import Arrays, Bounds, Items, Scalar, Weights
 from semibandits._util.checks import check_bounds
 from semibandits._util.forks import cached_property
+from semibandits._util.item_bounds import bounds_of, pair_of
 from semibandits._util.ownership import ours
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import BadWeights, Unsupported
 from semibandits.types.sets import FeasibleSet
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 DrawFunction: TypeAlias = Callable[[int, Scalar, Scalar, Arrays], Scalar]
 
 
-class Environment(Shown, metaclass=ExplainedABC):
+class Environment(Shown, ABC):
     """A distribution P of the items' weights.
 
     The weights of a round are a pure function of the round's `key` (see `semibandits.rng`), so that only the items
@@ -125,3 +126,18 @@ def means_in(environment: Environment, round: int) -> Weights:
     """The means of the weights of this round, also where they drift."""
     means: Any = environment.means
     return means(round) if environment.drifts else means  # type: ignore[no-any-return]
+
+
+def checked_numbers(environment: Environment, what: str, numbers: Any, items: Items, limits: Bounds) -> Weights:
+    """One number for each of these items, as an environment of a user's own gives them, within the limits."""
+    lowest, highest = bounds_of(limits, items)
+    if np.shape(numbers) != items.shape or np.asarray(numbers).dtype.kind not in "fiu":
+        raise BadWeights(f"{environment!r} must give {items.size} numbers, one per item, got {numbers!r:.200}")
+    fine = (numbers >= lowest) & (numbers <= highest)
+    if not fine.all():
+        at = int(np.argmin(fine))
+        raise BadWeights(
+            f"item {items[at]} {what} {numbers[at]} in {environment!r}, not in its bounds "
+            f"{pair_of(bounds_in(environment), items[at])}"
+        )
+    return numbers  # type: ignore[no-any-return]

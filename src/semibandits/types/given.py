@@ -16,7 +16,7 @@ def check_feasible(given: Any) -> None:
     hint = ""
     if isinstance(given, type):
         hint = f": one that is made is wanted, {given.__name__}(...), not the class"
-    elif isinstance(given, Environment | IndexPolicy | Policy):
+    elif isinstance(given, Environment | IndexPolicy | Policy | str):
         hint = ": the set comes first"
     elif isinstance(getattr(given, "feasible", None), FeasibleSet):  # a problem, a learner
         hint = ": give its set, .feasible"

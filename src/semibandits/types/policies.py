@@ -1,19 +1,18 @@
 """The contracts of a policy: a formula per item, or whole solutions."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Literal
 
 from semibandits._util.arrays import Items, Scalar, Weights
 from semibandits._util.ownership import ours
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import Unsupported
 from semibandits.types.sets import FeasibleSet
 from semibandits.types.words import Clock, FeedbackKind, Game, Init, Note, Params, State, Stats
 
 
-class IndexPolicy(Shown, metaclass=ExplainedABC):
+class IndexPolicy(Shown, ABC):
     """A policy that is a formula per item: it scores every item by itself, and the oracle does the rest.
 
     The four functions are static and *array-safe*: nothing but arithmetic, the maths of `semibandits.kernel` and the
@@ -109,7 +108,7 @@ class IndexPolicy(Shown, metaclass=ExplainedABC):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-class Policy(Shown, metaclass=ExplainedABC):
+class Policy(Shown, ABC):
     """A policy that is more than a formula per item: it chooses whole solutions, and keeps what state it likes.
 
     Policies see weights scaled to x in [0, 1], larger is better; a solution is worth the sum of x + `Game.offset`. They

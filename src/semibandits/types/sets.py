@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ from semibandits._util.effort import CALL, spend
 from semibandits._util.moved import renamed
 from semibandits._util.ownership import up_to_date
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import ExplainedABC
 from semibandits.errors import EmptyFeasibleSet, Unsupported
 
 NEVER, ALWAYS = -1, -2
@@ -116,7 +115,7 @@ class TradeOffs(NamedTuple):
         return numbers + more_numbers * (most + 1), integers + more_integers * (most + 1)
 
 
-class FeasibleSet(Shown, metaclass=ExplainedABC):
+class FeasibleSet(Shown, ABC):
     """A set Θ of feasible solutions over items 0..n_items-1, and the oracle that finds the best of them.
 
     A subclass sets `n_items` and `max_size` (an upper bound on the size of a solution) and writes `argmax`, `contains`

@@ -7,9 +7,11 @@ import numpy as np
 
 from semibandits._util.arrays import Items, Weights
 from semibandits._util.checks import check_count, check_items, is_number
+from semibandits._util.item_bounds import with_rounding
+from semibandits._util.ownership import ours
 from semibandits._util.showing import above
 from semibandits.errors import BadArgument, EndOfTable, UnknownItem
-from semibandits.types.environments import Environment
+from semibandits.types.environments import Environment, bounds_in, checked_numbers
 from semibandits.types.sets import FeasibleSet
 from semibandits.types.words import Decision
 
@@ -38,7 +40,8 @@ class World:
         if isinstance(run, bool) or not isinstance(run, int | np.integer) or run < 0:
             raise BadArgument(f"run must be a whole number >= 0, got {run!r:.100}")
         self.run = int(run)
-        self._names = [one for one in (environment.labels, *names) if one] if environment.labels else []
+        self._names = [one for one in (environment.labels, *names) if one]
+        self._known = {name for one in self._names for name in one}
 
     def weights(self, when: Decision | int, items: Iterable[int] | None = None) -> Weights:
         """The weights of a decision's items, in their order; or, of a round, those of `items`, by default of all."""
@@ -48,9 +51,9 @@ class World:
             raise BadArgument("a decision has its items: give the decision alone, or its round and items")
         check_items(when.items, self.environment.n_items)
         for item, label in zip(when.items, when.labels, strict=False):
-            if self._names and all(names[item] != label for names in self._names):
+            if (self.environment.labels or label in self._known) and all(names[item] != label for names in self._names):
                 raise UnknownItem(
-                    f"item {item} is {self.environment.labels[item]!r:.100} in {self.environment!r}, and "
+                    f"item {item} is {self._names[0][item]!r:.100} in {self.environment!r}, and "
                     f"{label!r:.100} in the decision: are these other items, or the same in another order? If they are "
                     "the same, give the decision's round and items"
                 )
@@ -65,7 +68,11 @@ class World:
         last = self.environment.last_round
         if last is not None and round > last:
             raise EndOfTable(f"round {round} was asked of {self.environment!r}, which ends with round {last}")
-        return np.array(self.environment.weights(round, self._key(round), items), dtype=np.float64)
+        drawn = self.environment.weights(round, self._key(round), items)
+        if not ours(self.environment):
+            asked = np.arange(self.environment.n_items) if items is None else items
+            checked_numbers(self.environment, "weighs", drawn, asked, with_rounding(bounds_in(self.environment)))
+        return np.array(drawn, dtype=np.float64)
 
     def _in_order(self, items: Iterable[int]) -> Items:
         listed = items if isinstance(items, np.ndarray) else list(items) if isinstance(items, Iterable) else items

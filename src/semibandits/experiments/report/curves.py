@@ -145,7 +145,7 @@ def _with_bounds(point: Point, gallery: Gallery) -> Html:
     except SemiBanditError as error:
         return paragraph(f"No bounds are drawn: {error}.", "note")
     if not any(curve.kind in ("upper", "lower") for curve in known.values()):
-        return paragraph("No bounds are drawn: none that we know is about these policies on this problem.", "note")
+        return paragraph("No bounds are drawn: none that applies here is about these policies.", "note")
     drawn = _few(bounds, known)
     words = f"The regret of {several_policies(point)} beside what is proved"
     limit = LIMIT if any(bound.asymptotic for bound in drawn) else ""
@@ -253,10 +253,10 @@ def _about(point: Point, bounds: Bounds, known: dict[str, Curve]) -> str:
     others = several([name for name, called in pairs if called not in proved], 5)
     caption = f"What is proved about the regret after {point.result.rounds[-1]:,} rounds. "
     if proved:
-        none = f"; none that we know is on {others}" if others else ""
+        none = f"; none is drawn for {others}" if others else ""
         caption += f"Upper bounds are on {several(sorted(proved))}{none}. "
     else:
-        caption += f"No upper bound that we know is on {others}. "
+        caption += f"No upper bound is drawn for {others}. "
     caption += (
         "Times: divided by the mean regret of that policy, lower bounds by the least of all, what any policy can lose "
         "by the largest."

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from semibandits import rng
-from semibandits._util.item_bounds import bounds_of, pair_of, with_rounding
+from semibandits._util.item_bounds import with_rounding
 from semibandits._util.ownership import ours
 from semibandits.agent import Agent
 from semibandits.errors import BadArgument, BadWeights, EndOfTable, SemiBanditError
 from semibandits.simulation.round_sets import RoundSets
 from semibandits.simulation.task import Outcome, Task, Tick
-from semibandits.types import Environment, FeasibleSet, Items, Weights, bounds_in, means_in, total
+from semibandits.types import Environment, FeasibleSet, Items, Weights, bounds_in, checked_numbers, means_in, total
 
 
 def play(
@@ -116,13 +116,13 @@ class World:
             if isinstance(error, SemiBanditError):
                 raise
             raise EndOfTable(f"the weights of {self._environment!r} cannot be drawn, IndexError: {error}") from error
-        return self._checked("weighs", drawn, items)
+        return checked_numbers(self._environment, "weighs", drawn, items, self._limits)
 
     def means(self, round: int, items: Items) -> Weights:
         """Those of all items in a world that drifts, of which these will be looked at."""
         means = self.all_means(round)
         if self._limits is not None:
-            self._checked("has the mean", means[items], items)
+            checked_numbers(self._environment, "has the mean", means[items], items, self._limits)
         return means
 
     def all_means(self, round: int) -> Weights:
@@ -134,21 +134,6 @@ class World:
                 f"got {means!r:.200}"
             )
         return means
-
-    def _checked(self, what: str, numbers: Weights, items: Items) -> Weights:
-        lowest, highest = bounds_of(self._limits or (-np.inf, np.inf), items)
-        if np.shape(numbers) != items.shape or np.asarray(numbers).dtype.kind not in "fiu":
-            raise BadWeights(
-                f"{self._environment!r} must give {items.size} numbers, one per item, got {numbers!r:.200}"
-            )
-        fine = (numbers >= lowest) & (numbers <= highest)
-        if not fine.all():
-            at = int(np.argmin(fine))
-            raise BadWeights(
-                f"item {items[at]} {what} {numbers[at]} in {self._environment!r}, not in its bounds "
-                f"{pair_of(bounds_in(self._environment), items[at])}"
-            )
-        return numbers
 
     def _drawn(self, round: int, items: Items) -> Weights:
         if self._ahead < 16:
