@@ -59,7 +59,7 @@ NAN, INF = float("nan"), float("inf")
         (lambda x, d: x.tell(d.id, {4.0: 0.5}), errors.UnknownItem, "no item 4.0"),
         (lambda x, d: x.tell(d.id, {True: 0.5}), errors.UnknownItem, "no item True"),
         (lambda x, d: x.tell("nonsense", [0.5, 0.5]), errors.UnknownDecision, "no decision 'nonsense'"),
-        (lambda x, d: x.tell(d.items, [0.5, 0.5]), errors.UnknownDecision, "decision.id"),
+        (lambda x, d: x.tell(d.items, [0.5, 0.5]), errors.UnknownDecision, "expected a decision or its id"),
         (lambda x, d: x.tell(foreign(), [0.5, 0.5]), errors.UnknownDecision, "no decision"),
         (lambda x, d: x.cancel("nonsense"), errors.UnknownDecision, "no decision 'nonsense'"),
         (lambda x, d: x.cancel(foreign()), errors.UnknownDecision, "no decision"),

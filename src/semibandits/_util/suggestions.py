@@ -7,13 +7,13 @@ from functools import wraps
 from importlib import import_module
 from importlib.machinery import PathFinder
 from inspect import Parameter, Signature, signature
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-K = TypeVar("K", bound=type)
 
+SHORTEST = 3
+"""Letters of the beginning of a name, of which it was perhaps meant."""
 CLOSE = 0.65
 """How alike names are of which one was perhaps meant for the other."""
 OURS = {
@@ -120,6 +120,8 @@ def _near(name: object, listed: list[str]) -> list[str]:
     if same := [one for one in SYNONYMS.get(re.sub("[^a-z0-9]", "", name.lower()), ()) if one in listed]:
         return same
     lower = {one.lower(): one for one in listed}
+    if begun := [one for one in lower if len(name) >= SHORTEST and one.startswith(name.lower())]:
+        return [lower[begun[0]]]
     return [lower[near] for near in difflib.get_close_matches(name.lower(), lower, 1, CLOSE)]
 
 
@@ -207,7 +209,10 @@ def _too_many(name: str, places: list[str], by_name: list[str], given: Sequence[
 
 
 def explained(function: Callable[P, T]) -> Callable[P, T]:
-    """A function, method or constructor that says what was meant where a call does not fit."""
+    """A function, method or constructor that says what was meant where a call does not fit.
+
+    Not for calls that change something and are to be all or nothing: a signal's handler may raise on the way out.
+    """
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> T:
@@ -228,16 +233,6 @@ def _misfit_of(function: Callable[..., Any], given: Sequence[Any], named: Iterab
     if own and own[0].name in ("self", "cls"):
         accepted, given = accepted.replace(parameters=own[1:]), given[1:]
     return misfit(of if name == "__init__" else name, accepted, given, named)
-
-
-def explains(kind: K) -> K:
-    """A class whose constructor and public methods are such functions."""
-    for name, value in [*vars(kind).items()]:
-        if isinstance(value, classmethod) and not name.startswith("_"):
-            setattr(kind, name, classmethod(explained(value.__func__)))
-        elif isinstance(value, FunctionType) and (name == "__init__" or not name.startswith("_")):
-            setattr(kind, name, explained(value))
-    return kind
 
 
 def explain_classes(module: str) -> None:

@@ -16,7 +16,7 @@ from semibandits._util.checks import check_bounds, check_choice, check_confidenc
 from semibandits._util.data_frames import data_frame
 from semibandits._util.forks import ForkLock
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import Suggests, explains
+from semibandits._util.suggestions import Suggests, explained
 from semibandits.agent import Agent, Request, Scale, Setting, Uncovered, check_feedback, make_agent
 from semibandits.errors import BadArgument, Unsupported
 from semibandits.live.asking import Asking
@@ -48,7 +48,6 @@ Feedback: TypeAlias = Mapping[int, float] | Mapping[str, float] | Mapping[int | 
 Available: TypeAlias = Iterable[int | str] | NDArray[np.bool_]
 
 
-@explains
 class Learner(Saving, Shown, Suggests):
     """Learns while deciding, with any feasible set and any order and delay of feedback.
 
@@ -81,6 +80,7 @@ class Learner(Saving, Shown, Suggests):
     PooledCTS(window=0, discount=1.0)
     """
 
+    @explained
     def __init__(
         self,
         feasible: FeasibleSet,

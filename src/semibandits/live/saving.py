@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 from semibandits._util.checks import check_flag
 from semibandits._util.forks import ForkLock, cached_property
-from semibandits._util.suggestions import explains
+from semibandits._util.suggestions import explained
 from semibandits.agent import Uncovered
 from semibandits.errors import BadState, SemiBanditError
 from semibandits.kernel.warm import plain_code
@@ -23,7 +23,6 @@ from semibandits.types.given import check_feasible
 T = TypeVar("T")
 
 
-@explains
 class Saving:
     """What a learner is made of, and how it is kept."""
 
@@ -83,6 +82,7 @@ class Saving:
             )
 
     @classmethod
+    @explained
     def load(
         cls,
         path: str | os.PathLike[str],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from semibandits._util.showing import Shown, above
-from semibandits._util.suggestions import Suggests, explains
+from semibandits._util.suggestions import Suggests, explained
 from semibandits.errors import BadArgument
 from semibandits.simulation.scales import LogAxes
 from semibandits.simulation.short_names import short_names
@@ -36,7 +36,6 @@ AnyBounds: TypeAlias = (
 )
 
 
-@explains
 @dataclass(frozen=True, eq=False)
 class SimulationResult(Shown, Suggests):
     """Cumulative regret of every policy and run at the checkpoints, and what is needed to get it again."""
@@ -91,6 +90,7 @@ class SimulationResult(Shown, Suggests):
             f"seed {self.seed}, {self.engine}, {self.seconds:.1f} s)"
         )
 
+    @explained
     def summary(self, round: int | None = None, confidence: float = 0.95) -> Summary:
         """Mean regret of each policy at a checkpoint (default: the horizon), with standard error and interval.
 
@@ -113,6 +113,7 @@ class SimulationResult(Shown, Suggests):
         pairs = [self.compare(other, best, round, self._confidence_in_pairs) for other in others]
         return frozenset([self.policies[best], *(one.a for one in pairs if not one.significant)])
 
+    @explained
     def compare(self, a: int | str, b: int | str, round: int | None = None, confidence: float = 0.95) -> Comparison:
         """The difference of two policies' regret, a's less b's, at a checkpoint (default: the horizon).
 
@@ -200,6 +201,7 @@ class SimulationResult(Shown, Suggests):
 
         return frames.read(path)
 
+    @explained
     def plot(
         self,
         bounds: AnyBounds = None,

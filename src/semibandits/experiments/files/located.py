@@ -87,7 +87,7 @@ class Located:
         if type(value) is not int or value < 1:
             self.fail(f"{self.name} must be a whole number of at least 1, got {self.value!r:.100}")
         if value > most:
-            self.fail(f"{self.name} must be at most {most:,}, got {self.value!r:.40}")
+            self.fail(f"{self.name} must be at most {most:,}, got {value:,}"[:100])
         return value
 
     @contextmanager
