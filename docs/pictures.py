@@ -144,7 +144,7 @@ def regret() -> Any:
     """As docs/simulation.md draws it."""
     policies = [sb.policies.CombUCB1(), sb.policies.CombUCB1(alpha=0.5)]
     problem = sb.problems.grid_path(m=3, sigma=0.2)
-    return sb.simulate(problem, policies, horizon=10_000, runs=100, seed=0).plot(bounds=True)
+    return sb.simulate(problem, policies, horizon=100_000, runs=100, seed=0).plot(bounds=True)
 
 
 def tutorial() -> Any:

@@ -2,6 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ import semibandits as sb
 from semibandits import environments, policies, problems, sets, theory
 from semibandits._util.suggestions import explained
 
-USED = (np, pd, pl, problems, theory)
+USED = (np, pd, pl, problems, replace, theory)
 """By what is typed below."""
 
 
@@ -74,6 +75,20 @@ MISTAKES = [
     ("learner.fit([0], [1])", "did you mean 'observe'?"),
     ("result.mean()", "'SimulationResult' object has no attribute 'mean': did you mean 'summary'?"),
     ("result.regrets", "did you mean 'regret'?"),
+    ("learner.pending", "did you mean 'outstanding'?"),
+    ("learner.dump('state.json')", "did you mean 'save'?"),
+    ("learner.reset()", "no attribute 'reset'; there are ask, best,"),
+    ("decision.arms", "'Decision' object has no attribute 'arms': did you mean 'items'?"),
+    ("problem.optimal", "'Problem' object has no attribute 'optimal': did you mean 'optimum'?"),
+    ("problem.gaps", "did you mean 'item_gaps'?"),
+    ("result.mean_regret", "did you mean 'summary'?"),
+    ("result.to_csv('regret.csv')", "did you mean 'to_frame'?"),
+    ("result.summary().to_csv()", "'Summary' object has no attribute 'to_csv'; there are"),
+    ("clicks.world(seed=7).pull(0)", "'World' object has no attribute 'pull': did you mean 'weights'?"),
+    ("sb.run('experiment.toml')", "did you mean 'simulate'?"),
+    ("sets.Combinations(4, 2)", "did you mean 'TopK'?"),
+    ("theory.upper_bound", "did you mean 'bounds'?"),
+    ("policies.OptimisticMatroidMaximization", "did you mean 'OMM'?"),
     # words in the wrong place
     ("policies.CombUCB1(alfa=0.5)", "CombUCB1() has no parameter 'alfa': did you mean 'alpha'?"),
     ("policies.CTS(a=1)", "CTS() has no parameter 'a'; it has no parameters"),
@@ -97,6 +112,10 @@ MISTAKES = [
     ("theory.bounds(problem)", "bounds() needs 'horizons': bounds(problem, horizons)"),
     ("theory.bounds(problem, horizon=1000)", "bounds() has no parameter 'horizon': did you mean 'horizons'?"),
     ("policies.recommend(problem, T=100)", "recommend() has no parameter 'T': did you mean 'horizon'?"),
+    ("sets.Paths([(0, 1)], source=0, sink=1)", "Paths() has no parameter 'sink': did you mean 'target'?"),
+    ("sets.Knapsack(weights=[1, 2], capacity=2)", "Knapsack() has no parameter 'weights': did you mean 'costs'?"),
+    ("result.summary().to_latex('table.tex')", "write to_latex(caption='table.tex')"),
+    ("result.plot(loc='best')", "plot() has no parameter 'loc': did you mean 'legend'?"),
     ("result.plot(bound=True)", "plot() has no parameter 'bound': did you mean 'bounds'?"),
     ("result.plot(True, 0.9)", "plot() takes one value without its name, got 2: write plot(bounds, confidence=0.9)"),
     # things in the wrong place
@@ -141,11 +160,17 @@ MISTAKES = [
     ("learner.tell(decision, [1.0, 2.0])", "weights must be within the bounds (0.0, 1.0), got 2.0 for item"),
     ("learner.tell(decision, ['1', '0'])", "weights must be numbers, got ['1', '0']"),
     ("named.observe(['a', 'e'], [1, 0])", "no item has the label 'e'"),
+    ("named.observe(['A'], [1])", "no item has the label 'A': did you mean 'a'?"),
+    ("named.observe({('a', 'b'): 1})", "no item ('a', 'b'): items are 0 to 3, or labels, such as 'a'"),
+    ("learner.tell(replace(decision, items=decision.items[::-1]), [1, 0])", "tell their weights by name, as a mapping"),
     ("clicks.world(seed=7).weights([0, 1])", "expected a decision, or the number of a round, got [0, 1]"),
     ("clicks.world(seed=7).weights(0)", "round must be an integer >= 1, got 0"),
     # structures and solvers
     ("slate.restrict(exclude={0: False, 1: True})", "items must be distinct integers, got {0: False, 1: True}"),
     ("sets.Oracle(lambda weights: {0: 1, 1: 0}, n_items=4, max_size=2).argmax([1, 1, 1, 1])", "got {0: 1, 1: 0}"),
+    ("sets.Oracle(minimise=cautious, n_items=4)", "Oracle() needs 'max_size', the number of items of the largest"),
+    ("sets.Oracle(lambda weights: weights > 0, 4, 2).argmax([1, 1, 0, 0])", "of a mask, np.flatnonzero(mask) are the"),
+    ("sets.Oracle(lambda weights: ['a'], 4, 2).argmax([1, 1, 0, 0])", "items are told by their numbers, from 0 on"),
     ("sets.Oracle(maximise=cautious, n_items=4, max_size=1)", "did you mean 'function'?"),
     ("sets.DagPaths([(0, 1), (1, 2), (2, 0), (2, 3)], 0, 3)", "1 -> 2 -> 0 -> 1. sets.Paths takes any graph"),
     ("sets.Oracle(minimise=cautious, n_items=4, max_size=1).argmax([1, 1, 1, 1])", "takes none, say signed=False"),
@@ -166,6 +191,8 @@ def test_what_is_said(names: dict[str, Any], typed: str, said: str) -> None:
 WELCOME = [
     ("learner.tell(decision, [1, 0])", 2),
     ("learner.tell(decision.id, [True, False])", 2),
+    ("learner.tell(replace(decision, items=decision.items[::-1]), {item: 1 for item in decision.items})", 2),
+    ("result.plot(labels={policies.CombUCB1: 'ours'}).get_lines()[0].get_label()", "ours"),
     ("learner.tell(decision, np.array([True, False]))", 2),
     ("learner.tell(decision, {item: True for item in decision.items})", 2),
     ("learner.tell(decision, pd.Series([True, False], index=decision.items))", 2),

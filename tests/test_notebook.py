@@ -224,12 +224,22 @@ def test_what_is_tiny_is_no_zero() -> None:
     assert "80% interval" in show(result.summary(confidence=0.8)).text
 
 
+def test_what_is_known_without_error_is_no_zero() -> None:
+    world = sb.environments.Bernoulli([0.00504, 0.00502, 0.00500])
+    players = [sb.policies.Fixed([item]) for item in range(3)]
+    result = sb.simulate(sb.Problem(sb.sets.TopK(3, 1), world), players, horizon=100, runs=5, seed=1, threads=1)
+    for thing in (result, result.summary()):
+        assert {row[1] for row in show(thing).tables[0][1:]} == {"0", "0.002", "0.004"}
+    assert {row[3] for row in show(result.comparisons()).tables[0][1:]} == {"−0.002", "−0.004"}
+
+
 def test_a_summary_of_many_one_run_or_none() -> None:
     assert "... and 15 more" in show(results.make(policies=40).summary()).text
     single = show(results.make(policies=1, runs=1).summary())
     assert "a single run" in single.text
     assert single.tables[0][1][2:] == ["–", "–"]
     assert "no policies" in show(sb.simulation.Summary()).text
+    assert str(sb.simulation.Summary()).startswith("policy ")
 
 
 def test_a_comparison_says_what_it_prints() -> None:

@@ -90,6 +90,9 @@ def theory() -> float:
     result.summary().to_latex(caption="Regret", label="tab:regret").upper()
     result.compare(0, "CTS").to_markdown().upper()
     result.comparisons().to_latex().upper()
+    if not result.policies:
+        sb.Wrold  # type: ignore[attr-defined]  # noqa: B018
+        problem.optimal  # type: ignore[attr-defined]  # noqa: B018
     bounds.to_markdown().upper()
     explanation: sb.theory.Explanation = sb.theory.explain(problem, horizon=1000)
     lower, upper = sb.theory.graves_lai_constant(problem)

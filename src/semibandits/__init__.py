@@ -70,16 +70,18 @@ class _FormerPaths:
 sys.meta_path.append(_FormerPaths)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        from semibandits._util.suggestions import no_such_name
+if not TYPE_CHECKING:  # which sees for itself what is there
 
-        rooms = "problems", "theory", "environments", "sets", "policies"
-        no_such_name(__name__, name, __all__, rooms, classes=("Learner", "SimulationResult"))
-    home = import_module(f"{__name__}.{_HOMES.get(name, name)}")
-    found = getattr(home, name) if name in _HOMES else home
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            from semibandits._util.suggestions import no_such_name
+
+            rooms = "problems", "theory", "environments", "sets", "policies"
+            no_such_name(__name__, name, __all__, rooms, classes=("Learner", "SimulationResult"))
+        home = import_module(f"{__name__}.{_HOMES.get(name, name)}")
+        found = getattr(home, name) if name in _HOMES else home
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

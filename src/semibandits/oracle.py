@@ -29,7 +29,7 @@ def check_answer(items: Any, n_items: int, max_size: int, who: str = "the oracle
     """An oracle's or a policy's answer as items; a named error where it is no set of known items or a too large one."""
     ordered = as_items(items)
     if ordered is None:
-        raise InfeasibleSolution(f"{who} must return distinct integers, got {items!r:.200}")
+        raise InfeasibleSolution(f"{who} must return distinct integers, got {items!r:.200}{_numbers_meant(items)}")
     if not within(ordered, n_items):
         raise InfeasibleSolution(
             f"{who} returned an unknown item in {ordered.tolist()!r:.200}; items are 0 to {n_items - 1}"
@@ -37,6 +37,17 @@ def check_answer(items: Any, n_items: int, max_size: int, who: str = "the oracle
     if ordered.size > max_size:
         raise InfeasibleSolution(f"{who} returned {ordered.size} items, more than max_size={max_size}")
     return ordered.copy()  # the solver may use its array again
+
+
+def _numbers_meant(answer: Any) -> str:
+    """How to make items of a mask, or of names."""
+    try:
+        kind = np.asarray(answer).dtype.kind
+    except ValueError:
+        return ""
+    if kind == "b":
+        return ": of a mask, np.flatnonzero(mask) are the items"
+    return ": items are told by their numbers, from 0 on" if kind == "U" else ""
 
 
 def solve(feasible: FeasibleSet, weights: Weights) -> Items:

@@ -11,10 +11,12 @@ import numpy as np
 
 from semibandits._util.checks import check_choice, check_items, widest
 from semibandits._util.effort import CALL, spend
+from semibandits._util.fingerprint import fingerprint
 from semibandits._util.forks import cached_property
 from semibandits._util.item_bounds import are_per_item, pair_of, spans_of
+from semibandits._util.ownership import ours
 from semibandits._util.showing import Shown
-from semibandits._util.suggestions import explained
+from semibandits._util.suggestions import Suggests, explained
 from semibandits.errors import BadArgument, EmptyFeasibleSet, InfeasibleSolution, Unsupported
 from semibandits.oracle import Span, probed, solve
 from semibandits.types import Bounds, Environment, FeasibleSet, Items, Sense, Weights, World, bounds_in, total
@@ -29,7 +31,7 @@ SEARCH_LIMIT = 20_000
 """How many subproblems a search for the least gap may solve, where many solutions are tied with the optimum."""
 
 
-class Problem(Shown):
+class Problem(Shown, Suggests):
     """A feasible set, an environment, and whether to maximise (`sense="max"`) or minimise (`"min"`, costs).
 
     An approximate oracle (`feasible.ratio` < 1) is measured against its own answer on the means, `optimum`, and against
@@ -309,17 +311,25 @@ class Problem(Shown):
                     push_restricted(around, others[i : i + 1], others[:i])
         return float("inf")
 
+    @cached_property
+    def digest(self) -> str:
+        """The same for problems with the same set, means, bounds, sense and dependence; empty where means change.
+
+        Sets of this package go by their content. What a user's oracle answers is all that is known of it: there the
+        optimum stands for the set.
+        """
+        world, feasible = self.environment, self.feasible
+        if world.drifts:
+            return ""
+        numbers = [np.asarray(side, dtype=np.float64) for side in (self.means, *self.bounds)]
+        told = [repr(self).encode(), repr((world.independent, world.last_round)).encode()]
+        told += [side.tobytes() for side in (*numbers, self.optimum)]
+        if ours(feasible) and not feasible.foreign:
+            told.append(fingerprint(feasible).digest.encode())
+        return hashlib.sha256(b"|".join(told)).hexdigest()[:16]
+
     def __repr__(self) -> str:
         return f"Problem({self.feasible!r}, {self.environment!r}, sense={self.sense!r})"
-
-
-def problem_digest(problem: Problem) -> str:
-    """The same for problems that print alike and have the same means, bounds and sense; empty where means change."""
-    if problem.environment.drifts:
-        return ""
-    numbers = [np.asarray(side, dtype=np.float64) for side in (problem.means, *problem.bounds)]
-    told = b"|".join([repr(problem).encode(), *(side.tobytes() for side in numbers)])
-    return hashlib.sha256(told).hexdigest()[:16]
 
 
 def _check_names(feasible: FeasibleSet, of_world: tuple[str, ...]) -> None:

@@ -152,9 +152,14 @@ def test_what_is_refused() -> None:
         world.weights(1, "01")  # type: ignore[arg-type]
     with pytest.raises(sb.errors.EndOfTable, match=r"round 61 was asked of Table\(.*, which ends with round 60"):
         environments.Table(TABLE, order="recorded").world(seed=0).weights(61)
-    for run in (-1, 0.5, True):
-        with pytest.raises(sb.errors.BadArgument, match="run must be a whole number >= 0"):
+    for run in (-1, 0.5, True, 10**12):
+        with pytest.raises(sb.errors.BadArgument, match="run must be a whole number from 0 to 999,999,999,999, got"):
             WORLDS[0].world(seed=1, run=run)  # type: ignore[arg-type]
+    with pytest.raises(sb.errors.BadArgument, match="round must be at most 1,000,000,000,000"):
+        world.weights(2**64 + 1)
+    for items in ({3, 1}, {3: 0.5, 1: 0.5}):
+        with pytest.raises(sb.errors.BadArgument, match=r"in the order of the items, and this has none: \{"):
+            world.weights(1, items)
     with pytest.raises(sb.errors.BadArgument, match="a seed is an integer"):
         WORLDS[0].world(seed=-1)
 

@@ -77,6 +77,12 @@ def line(text: str, old: str, new: str) -> str:
             + GRID.partition("[problem]\n")[2].partition("[[")[0],
             "grid.toml, line 6: policies are written below [[policies]]",
         ),
+        (
+            GRID.partition("[problem]")[0]
+            + 'policies = ["CTS"]\n[problem]\n'
+            + GRID.partition("[problem]\n")[2].partition("[[")[0],
+            "grid.toml, line 6: policies are written below [[policies]], each its own: name = 'CTS'",
+        ),
         (line(OWN, '"TopK"', '"Topk"'), "grid.toml, line 8: no set is called 'Topk': did you mean 'TopK'?"),
         (line(OWN, "k = 2", "k = 5"), "grid.toml, line 10: k must be"),
         (
@@ -228,6 +234,7 @@ def line(text: str, old: str, new: str) -> str:
             f"{GRID}[sweep]\nproblen.m = [1, 2]\n",
             "grid.toml, line 18: a sweep cannot set 'problen.m': did you mean 'problem'?",
         ),
+        (f"{GRID}[sweep]\nm = [1, 2]\n", "grid.toml, line 18: a sweep cannot set 'm': did you mean 'problem.m'?"),
         (
             f"{GRID}[sweep]\nruns = [1, 2]\n",
             "grid.toml, line 18: a sweep cannot set 'runs'; there are problem, policies",

@@ -139,6 +139,28 @@ def test_none_is_drawn_where_none_is_wanted_or_nobody_looks(monkeypatch: pytest.
         assert type(bar) is Progress
 
 
+@pytest.mark.parametrize("of_a_notebook", [True, False])
+def test_commands_called_by_a_cell_draw_no_bar(of_a_notebook: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have a terminal, but what is written there stays."""
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.delenv("JPY_PARENT_PID", raising=False)
+    if of_a_notebook:
+        monkeypatch.setenv("JPY_PARENT_PID", "1")
+    with progress_bar(None, 10) as bar:
+        assert (type(bar) is Progress) == of_a_notebook
+
+
+def test_a_line_that_cannot_be_written_stops_the_bar_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_bar, "PATIENCE", 0.0)
+    monkeypatch.setattr(text_bar, "EVERY", 0.0)
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    with text_bar.TextBar(stream, 10, "simulating") as bar:
+        bar.advance(5)
+        assert bar._done.wait(10.0)
+
+
 def test_what_stops_work_stops_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     notebook, before = in_a_notebook(monkeypatch), threading.active_count()
 

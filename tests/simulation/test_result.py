@@ -112,6 +112,16 @@ def test_ambiguous_policies() -> None:
     assert result.compare("Other()", 1).b == "Same()"
 
 
+def test_a_class_stands_for_its_only_policy() -> None:
+    result = replace(make(), policies=("CTS()", "KLUCB(c=2.0, init='all')"))
+    assert result.policy_number(policies.CTS) == 0
+    assert result.policy_number("KLUCB") == 1
+    twins = replace(result, policies=("Mine()", "Mine() #2"))
+    assert twins.policy_number("Mine()") == 0
+    with pytest.raises(errors.BadArgument, match="'Mine' is the name of several policies; give a number"):
+        twins.policy_number("Mine")
+
+
 def test_policies_that_print_alike_are_not_told_apart_as_objects() -> None:
     class Prior(policies.CTS):
         def __init__(self, strength: float) -> None:

@@ -179,19 +179,35 @@ def test_comparisons() -> None:
 def test_bounds_have_their_marks() -> None:
     found = theory.bounds(problems.grid_path(2, 0.4), [10, 100, 10_000, 100_000])
     rows = latex_rows(found.to_latex())
-    assert rows[0][3:] == ["$n = 100$", "$n = 10{,}000$", "$n = 100{,}000$"]
+    assert rows[0][3:] == ["$n = 10$", "$n = 100$", "$n = 10{,}000$", "$n = 100{,}000$"]
     for bound, row in zip(found, rows[1:], strict=False):
-        marks = ["*" if vacuous else r"\sim" if bound.asymptotic else "" for vacuous in bound.vacuous[1:]]
+        marks = ["*" if vacuous else r"\sim" if bound.asymptotic else "" for vacuous in bound.vacuous]
         assert row[0] == bound.title
         assert [cell.strip("$").partition("^")[2].strip("{}") for cell in row[3:]] == marks
         values = [float(cell.strip("$").partition("^")[0].replace("{,}", "")) for cell in row[3:]]
-        np.testing.assert_allclose(values, bound.value[1:], rtol=1e-3)
-    said = [row[0] for row in rows if row[0].startswith(r"\multicolumn{6}{l}")]
+        np.testing.assert_allclose(values, bound.value, rtol=1e-3)
+    said = [row[0] for row in rows if row[0].startswith(r"\multicolumn{7}{l}")]
     assert len(said) == 2
     assert "says nothing" in said[0]
     page = parsed(found.to_markdown())
-    assert [len(row) for row in page.rows] == [6] * (len(found) + 2)
-    assert page.right == [False] * 3 + [True] * 3
+    assert [len(row) for row in page.rows] == [7] * (len(found) + 2)
+    assert page.right == [False] * 3 + [True] * 4
+
+
+def test_horizons_that_are_left_out_are_counted() -> None:
+    found = theory.bounds(problems.grid_path(1, 0.4), range(1, 11))
+    for text in (found.to_latex(), found.to_markdown()):
+        assert "the last 6 of 10 horizons" in text
+    assert latex_rows(found.to_latex())[0][3:] == [f"$n = {n}$" for n in range(5, 11)]
+    assert "horizons" not in theory.bounds(problems.grid_path(1, 0.4), range(1, 7)).to_markdown()
+
+
+def test_greek_letters_are_formulas_in_latex() -> None:
+    text = latex(Table(["ε-greedy, Δ ≤ 1", "λ\u200b ∞"], [["o ο", "Ω"]]))
+    assert latex_rows(text) == [
+        [r"$\varepsilon$-greedy, $\Delta$ $\le$ 1", r"$\lambda$ $\infty$"],
+        ["o o", r"$\Omega$"],
+    ]
 
 
 def test_large_numbers_that_are_marked_have_one_exponent_each() -> None:

@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 SHORTEST = 3
 """Letters of the beginning of a name, of which it was perhaps meant."""
-CLOSE = 0.65
-"""How alike names are of which one was perhaps meant for the other."""
+CLOSE, CLOSER = 0.65, 0.75
+"""How alike names are of which one was perhaps meant for the other: if they begin alike, and in any case."""
 OURS = {
     # policies
     "CombUCB1": "ucb ucb1 cucb combucb combinatorialucb",
@@ -27,6 +27,8 @@ OURS = {
     "CMOSS": "moss",
     "UCBV": "ucbtuned ucb1tuned bernstein empiricalbernstein",
     "OSMD": "exp3 omd mirrordescent",
+    "OMM": "optimisticmatroidmaximization optimisticmatroidmaximisation",
+    "KLUCB": "bayesucb klucb1",
     "COMBAND": "exp2 hedge exponentialweights",
     "FPL": "ftpl followtheperturbedleader",
     "CombLinTS": "lints linearthompson linearthompsonsampling",
@@ -34,10 +36,10 @@ OURS = {
     "SlidingWindow": "swucb swts window",
     "Discounted": "ducb discountucb discount forgetting",
     "Random": "uniform",
-    "Clairvoyant": "optimal best omniscient",
+    "Clairvoyant": "optimal best omniscient oracle",
     "Fixed": "constant static",
     # sets
-    "TopK": "topn top slate slates uniformmatroid subset subsets multipleplays",
+    "TopK": "topn top slate slates uniformmatroid subset subsets multipleplays combinations choose",
     "GraphicMatroid": "spanningtree spanningtrees mst tree trees forest",
     "Assignment": "matching bipartitematching permutation permutations ranking",
     "Paths DagPaths": "path shortestpath route routes routing dijkstra graph network",
@@ -56,13 +58,21 @@ OURS = {
     "Custom": "sampler",
     # what a learner and a result can do
     "ask": "predict select act choose decide play pull step suggest recommend next getaction selectarm selectarms",
+    "outstanding": "pending open waiting",
+    "save": "dump tojson todict serialize serialise",
     "tell": "update learn reward feedback report partialfit",
     "observe": "fit warmstart",
     "estimates": "mean means theta averages",
-    "summary": "describe statistics stats report table mean std",
-    "to_frame": "todataframe dataframe df",
+    "summary": "describe statistics stats report table mean std final meanregret",
+    "optimum": "optimal best bestitems solution",
+    "item_gaps": "gaps",
+    "items": "arms actions action selected chosen item solution superarm",
+    "weights world": "sample draw step pull rewards rvs",
+    "simulate": "run experiment",
+    "Learner": "bandit cmab",
+    "to_frame": "todataframe dataframe df tocsv",
     "plot": "draw show figure",
-    "bounds": "bound regretbound regretbounds range limits rewardrange",
+    "bounds": "bound regretbound regretbounds range limits rewardrange lowerbound upperbound lowerbounds upperbounds",
     # parameters
     "horizon horizons n_items": "n",
     "horizon horizons": "t rounds nrounds steps nsteps timesteps",
@@ -71,11 +81,15 @@ OURS = {
     "threads": "njobs workers nworkers processes cores jobs",
     "policies policy": "agent agents algorithm algorithms bandit bandits strategy",
     "feasible": "set actions actionset solutionset",
+    "source": "start origin",
+    "target": "sink end destination goal",
+    "costs": "weights sizes prices",
     "n_items": "l d narms arms nitems size",
     "k max_size": "m cardinality topk",
     "means": "p mu probs probabilities prob rates",
     "sigma": "std scale noise",
     "function": "maximise maximize solver solve",
+    "legend": "loc location",
     "sense": "objective direction goal maximize maximise minimize minimise mode",
     "max": "maximize maximise maximum maximization",
     "min": "minimize minimise minimum minimization",
@@ -122,7 +136,10 @@ def _near(name: object, listed: list[str]) -> list[str]:
     lower = {one.lower(): one for one in listed}
     if begun := [one for one in lower if len(name) >= SHORTEST and one.startswith(name.lower())]:
         return [lower[begun[0]]]
-    return [lower[near] for near in difflib.get_close_matches(name.lower(), lower, 1, CLOSE)]
+    close = [one for one in lower if one[:1] == name[:1].lower()]
+    near = difflib.get_close_matches(name.lower(), lower, 1, CLOSER)
+    near = near or difflib.get_close_matches(name.lower(), close, 1, CLOSE)
+    return [lower[one] for one in near]
 
 
 # Names that modules and objects do not have

@@ -5,11 +5,21 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
+from semibandits._util.suggestions import explained
 from semibandits.errors import BadArgument
 
 _LATEX = {one: rf"\{one}" for one in "_%&#${}"} | {one: f"{{{one}}}" for one in "[]*"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
-_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "–": "--"}
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "–": "--", "—": "---"}
+_LATEX |= {"≤": r"$\le$", "≥": r"$\ge$", "−": "$-$", "×": r"$\times$", "→": r"$\to$", "∞": r"$\infty$", "√": r"$\surd$"}
+_GREEK = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau "
+    "upsilon varphi chi psi omega"
+)
+_CAPITALS = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+_LATEX |= {letter: rf"$\{name}$" for letter, name in zip("ΓΔΘΛΞΠΣΥΦΨΩ", _CAPITALS.split(), strict=True)}
+_LATEX |= {letter: rf"$\{name}$" for letter, name in zip("αβγδεζηθικλμνξοπρςστυφχψω", _GREEK.split(), strict=True)}
+_LATEX |= {"ο": "o"}
 _MARKDOWN = {one: rf"\{one}" for one in "\\`*_{}[]<>|~$&#"}
 _MARKS = {"~": r"\sim"}
 
@@ -46,10 +56,12 @@ class Typeset:
     @abstractmethod
     def _table(self) -> Table: ...
 
-    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
+    @explained
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
         r"""A LaTeX tabular, for documents with `\usepackage{booktabs}`.
 
-        With a caption or a label, which are LaTeX and written as they are, it stands in a `table`. Names are escaped.
+        With a caption or a label, which are LaTeX and written as they are, it stands in a `table`. Names are escaped;
+        those in other letters than Latin and Greek ones want XeLaTeX or LuaLaTeX.
         """
         return latex(self._table(), caption, label)
 
@@ -112,4 +124,4 @@ def _in_markdown(cell: Cell) -> str:
 
 
 def _escaped(text: str, by: dict[str, str]) -> str:
-    return "".join(by.get(one, one) for one in " ".join(text.split()))
+    return "".join(by.get(one, one) for one in " ".join(text.split()) if one.isprintable())

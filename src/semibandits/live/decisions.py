@@ -1,6 +1,7 @@
 """The log of decisions: which of them wait for feedback, and what the last finished ones were told."""
 
 import dataclasses
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -123,7 +124,8 @@ class DecisionLog:
 
     def _perhaps(self, id: str) -> str:
         """Why a decision of this learner may be unknown to it."""
-        if not id.startswith(f"{self.name}-") or id.endswith(f"-{self.epoch()}"):
+        form = re.fullmatch(rf"{self.name}-\d+(?:-(?P<epoch>[0-9a-f]{{16}}))?", id)
+        if form is None or form["epoch"] == self.epoch():
             return ""
         return (
             ". It is one of this learner's, but of another life: asked after the save that this one was loaded from, "

@@ -170,7 +170,7 @@ class Learner(Saving, Shown, Suggests):
         items or labels: then the others may follow later. With `feedback="bandit"` it is one number, their sum. It may
         come late, in any order, and again: a repeat changes nothing, a contradiction is an error.
         """
-        new: int = self._call("tell", self._updates.read, self._updates.telling, (id_of(id), weights))
+        new: int = self._call("tell", self._updates.read, self._updates.telling, (id, weights))
         return new
 
     def cancel(self, id: str | Decision) -> None:

@@ -42,12 +42,19 @@ class Reader:
         if isinstance(name, str):
             if name in self._item_of:
                 return self._item_of[name]
-            hint = ", and this learner has no labels" if self.labels is None else ""
+            hint = ", and this learner has no labels" if self.labels is None else self._meant(name)
             raise UnknownItem(f"no item has the label {name!r:.100}{hint}")
         if isinstance(name, bool) or not isinstance(name, int | np.integer) or not 0 <= name < self.n_items:
             whole = ", as whole numbers" if isinstance(name, float | np.floating) else ""
-            raise UnknownItem(f"no item {name!r:.100}: items are 0 to {self.n_items - 1}{whole}")
+            labelled = "" if self.labels is None else f", or labels, such as {self.labels[0]!r:.100}"
+            raise UnknownItem(f"no item {name!r:.100}: items are 0 to {self.n_items - 1}{whole}{labelled}")
         return int(name)
+
+    def _meant(self, name: str) -> str:
+        """What to say of an unknown label: one that differs by its case and by spaces around it was meant."""
+        plain = name.strip().lower()
+        alike = next((label for label in self._item_of if label.strip().lower() == plain), None)
+        return "" if alike is None else f": did you mean {alike!r:.100}?"
 
     def items(self, names: Any) -> Items:
         """Items in the order given, repeats and all."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from semibandits._util import forks
 from semibandits._util.atomic import Step, take
 from semibandits.agent import Agent
-from semibandits.errors import BadArgument, ContradictingFeedback, Unsupported
+from semibandits.errors import BadArgument, BadWeights, ContradictingFeedback, Unsupported
 from semibandits.live.aggregates import Aggregates
-from semibandits.live.decisions import DecisionLog, Record
+from semibandits.live.decisions import DecisionLog, Record, id_of
 from semibandits.live.reading import Reader
 from semibandits.live.tally import Tally, Totals
 from semibandits.types import Decision, FeedbackKind, Items, Weights, total
@@ -68,7 +68,8 @@ class Updates:
 
     # Feedback
 
-    def read(self, id: str, weights: Any) -> Told:
+    def read(self, given: str | Decision, weights: Any) -> Told:
+        id = id_of(given)
         record = self.log.find(id)
         record.check_open(id)
         items = record.choice.items
@@ -78,6 +79,11 @@ class Updates:
         record.check_names(id, self.reader.named(weights, items) if record.renumbered else None)
         pairs = self.reader.by_name(weights, items)
         if pairs is None:
+            if isinstance(given, Decision) and not np.array_equal(given.items, items):
+                raise BadWeights(
+                    f"decision {id} has the items {items.tolist()!r:.200}, but the one that was given has "
+                    f"{given.items!r:.200}: tell their weights by name, as a mapping"
+                )
             values, beyond = self.reader.inside(self.reader.weights(weights, items), items)
             return Told(id, record, None, values, beyond)
         named, values = pairs

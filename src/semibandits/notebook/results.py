@@ -67,9 +67,9 @@ def _many(runs: int) -> str:
 
 
 def _digits(error: float) -> int | None:
-    """Decimals that the error leaves worth showing; None: more than anyone reads."""
-    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 2
-    return digits if digits <= MOST_DIGITS else None
+    """Decimals that the error leaves worth showing; None: more than anyone reads, or all, where no error is known."""
+    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else math.inf
+    return int(digits) if digits <= MOST_DIGITS else None
 
 
 def _interval(low: float, high: float, digits: int | None) -> Number:

@@ -60,9 +60,24 @@ def panels(width: float, height: float, count: int) -> "tuple[Figure, list[Axes]
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
+def is_dark(ax: "Axes") -> bool:
+    """Whether what is drawn on these axes must be light to be seen."""
+    from matplotlib.colors import to_rgb
+
+    return sum(to_rgb(ax.get_facecolor())) < 1.5
+
+
+def on_these(ax: "Axes", colour: str) -> str:
+    """The colour; where that is a grey and the axes are dark, the grey as far from black as it was from white."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    red, green, blue = to_rgb(colour)
+    return to_hex((1.0 - red,) * 3) if red == green == blue and is_dark(ax) else colour
+
+
 def light_grid(ax: "Axes", **which: Any) -> None:
     """A grid that is hardly seen, and no box."""
-    ax.grid(True, color=GRID, linewidth=0.6, **which)
+    ax.grid(True, color=on_these(ax, GRID), linewidth=0.6, **which)
     ax.spines[["top", "right"]].set_visible(False)
 
 

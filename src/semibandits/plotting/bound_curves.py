@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ class Curve(NamedTuple):
     values: NDArray[np.float64]
     kind: str = "upper"
     """As a `Bound` has it, or "trivial" for what nothing can exceed."""
+    of: str = ""
+    """The policy that it is about, where it is not about all."""
     asymptotic: bool = False
     vacuous: NDArray[np.bool_] | None = None
     """Where it says nothing and nobody asked for it all the same."""
@@ -106,7 +109,11 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
     return {
         **{
             f"{bound.title}{' (in the limit)' if bound.asymptotic else ''}": Curve(
-                bound.value, bound.kind, bound.asymptotic, None if trivial is None else _vacuous(bound, trivial)
+                bound.value,
+                bound.kind,
+                bound.policy if bound.kind == "upper" else "",
+                bound.asymptotic,
+                None if trivial is None else _vacuous(bound, trivial),
             )
             for bound in bounds
         },
@@ -115,8 +122,11 @@ def _from_theory(result: SimulationResult, bounds: Sequence[Bound]) -> dict[str,
 
 
 def _vacuous(bound: Bound, trivial: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Where it says nothing: also where a bound that holds in the limit is more than can be lost so far."""
-    return bound.vacuous | (bound.asymptotic & (bound.value > trivial))
+    """Where it says nothing. A bound that holds in the limit says nothing before it is no more than can be lost."""
+    if not bound.asymptotic:
+        return bound.vacuous
+    beyond = bound.vacuous | (bound.value > trivial)
+    return np.logical_or.accumulate(beyond[::-1])[::-1]
 
 
 def _played(result: SimulationResult) -> set[str]:
@@ -126,6 +136,8 @@ def _played(result: SimulationResult) -> set[str]:
 def names_in_bounds(result: SimulationResult) -> list[str | None]:
     """Each policy as bounds call it: sets without signs make CombUCB1 start optimistically, which is as good."""
     known = [_name_in_bounds(parameters) for parameters in result.provenance.get("parameters", ())]
+    own = result.provenance.get("own_code", ())
+    known = [None if users else name for name, users in zip_longest(known, own)]
     return [*known, *[None] * (len(result.policies) - len(known))]
 
 
@@ -163,5 +175,5 @@ def _whatever_the_gaps(result: SimulationResult) -> dict[str, Curve]:
         "Kveton et al. 2015, Theorem 6": span * theorem_6(result.rounds, L, K, spans=spans) + more,
         "semibandits, D, gap-free": span * gap_free(result.rounds, L, K, size, spans=spans) + more,
     }
-    most = result.rounds * largest_loss((lo, hi), K)
-    return {name: Curve(value, vacuous=value > most) for name, value in values.items()}
+    most = result.rounds * facts.get("max_gap", largest_loss((lo, hi), K))
+    return {name: Curve(value, of="CombUCB1", vacuous=value > most) for name, value in values.items()}

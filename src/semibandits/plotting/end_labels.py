@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
+from semibandits.plotting.axes import is_dark
 from semibandits.plotting.spread import spread
 
 LEAST = 4.5
@@ -18,8 +19,8 @@ APART = 1.25
 """From one line of text to the next, in sizes of the letters."""
 LEADER = 1.6
 """Room for the lines that lead to the names, in sizes of the letters."""
-LIGHTEST = 0.3
-"""Luminance of colours in which letters can be read on white."""
+LIGHTEST, DARKEST = 0.3, 0.2
+"""Luminance of colours in which letters can be read on white, and on black."""
 
 
 class EndLabels(Artist):
@@ -40,7 +41,8 @@ class EndLabels(Artist):
         self.more = Text(0.0, 0.0, "", color="#555555", va="center", transform=IdentityTransform())
 
     def add(self, line: Line2D, name: str, dashes: Any) -> None:
-        style: dict[str, Any] = {"transform": IdentityTransform(), "color": readable(line.get_color())}
+        dark = isinstance(line.axes, Axes) and is_dark(line.axes)
+        style: dict[str, Any] = {"transform": IdentityTransform(), "color": readable(line.get_color(), dark)}
         text = Text(0.0, 0.0, name, va="center", linespacing=1.0, **style)
         self.lines.append(line)
         self.texts.append(text)
@@ -102,12 +104,15 @@ class EndLabels(Artist):
         self.stale = False
 
 
-def readable(colour: Any) -> str:
-    """The colour, or a darker one where it is too light for letters on white."""
-    red, green, blue = np.asarray(to_rgb(colour)) ** 2.2
-    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    darker = min(1.0, LIGHTEST / light) if light > 0.0 else 1.0
-    red, green, blue = (float((part * darker) ** (1.0 / 2.2)) for part in (red, green, blue))
+def readable(colour: Any, on_dark: bool = False) -> str:
+    """The colour, or a darker one where it is too light for letters on white; or, on black, a lighter one."""
+    linear = np.asarray(to_rgb(colour)) ** 2.2
+    light = float(linear @ (0.2126, 0.7152, 0.0722))
+    if on_dark and light < DARKEST:
+        linear = 1.0 - (1.0 - linear) * (1.0 - DARKEST) / (1.0 - light)
+    elif not on_dark and light > LIGHTEST:
+        linear = linear * (LIGHTEST / light)
+    red, green, blue = (linear ** (1.0 / 2.2)).tolist()
     return to_hex((red, green, blue))
 
 

@@ -114,7 +114,7 @@ def write_legend(ax: "Axes", lines: Sequence[Any], title: str, place: str, point
     style: dict[str, Any] = {"alignment": "left", "handlelength": 2.8, "labelspacing": 0.3}
     style |= {"fontsize": size, "title_fontsize": size}
     if place != "below":
-        _settle(ax)
+        settle(ax)
     if place == "below" or not _inside(ax, lines, title, place == "inside", style):
         _below(ax, lines, title, style)
 
@@ -170,7 +170,7 @@ def within(box: BboxBase, whole: BboxBase) -> bool:
     return bool(box.x0 >= whole.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 and box.y1 <= whole.y1)
 
 
-def _settle(ax: "Axes") -> None:
+def settle(ax: "Axes") -> None:
     """The axes take the place that they will be drawn in, as far as is known."""
     figure = ax.get_figure()
     engine = figure.get_layout_engine() if isinstance(figure, Figure) else None
@@ -181,13 +181,13 @@ def _settle(ax: "Axes") -> None:
 
 def shorten(ax: "Axes") -> None:
     """The name of the y axis takes two lines where it is longer than the axis, or smaller letters yet."""
-    _settle(ax)
+    settle(ax)
     label = ax.yaxis.label
     if label.get_window_extent().height > ax.bbox.height:
         label.set_text(label.get_text().replace(" ", "\n", 1))
-        _settle(ax)
+        settle(ax)
         label.set_fontsize(float(label.get_fontsize()) * min(1.0, ax.bbox.height / label.get_window_extent().height))
-        _settle(ax)
+        settle(ax)
 
 
 def fit(ax: "Axes") -> None:

@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 
 from semibandits._util.checks import check_choice, is_number
 from semibandits.errors import BadArgument
-from semibandits.plotting.axes import COLOURS, DASHES, LOWER_COLOUR, as_label, check_axes, light_grid, new_axes
-from semibandits.plotting.bound_curves import Curve, bound_curves
+from semibandits.plotting.axes import (
+    COLOURS,
+    DASHES,
+    LOWER_COLOUR,
+    as_label,
+    check_axes,
+    light_grid,
+    new_axes,
+    on_these,
+)
+from semibandits.plotting.bound_curves import Curve, bound_curves, names_in_bounds
 from semibandits.simulation.result import AnyBounds, LegendPlace, SimulationResult
 from semibandits.simulation.scales import LogAxes, fitting_scales
 from semibandits.simulation.summaries import estimate
@@ -31,6 +40,8 @@ BOUND_GREYS = ("#222222", "#808080", "#b4b4b4")
 BOUND_DASHES: tuple[Any, ...] = ((0, (5, 3)), (0, (1.5, 2.5)), (0, (5, 3, 1.5, 3)), (0, (12, 3)))
 BROAD_DASHES: tuple[Any, ...] = ("solid", (0, (3, 0.7)), (0, (1, 0.7)))
 LIMITS = {"upper": "curves may lie above", "lower": "curves may lie below"}
+NOTHING, ROUNDING = 1e-100, 1e-9
+"""Where bands that reach 0 end on a logarithmic axis; and what part of a curve is but rounding."""
 
 
 def draw(
@@ -75,6 +86,8 @@ def draw(
     light_grid(ax)
 
     notes = [f"mean of {runs:,} runs, {100 * confidence:g}% interval" if runs > 1 else "a single run"]
+    if of := _bounded(result, names, curves):
+        notes.append(f"upper bounds are of {' and '.join(of)}")
     if left_out := len(known) - len(curves):
         notes.append(f"{left_out} {'bound says' if left_out == 1 else 'bounds say'} nothing here: not drawn")
     with warnings.catch_warnings():
@@ -99,22 +112,46 @@ def _draw_policies(
         if rounds.size == 1 and (low > 0.0).any():
             floor = min(floor, float(low[low > 0.0].min()))
         mean = np.where((mean > 0.0) & (mean >= floor), mean, np.nan)
-        low, high = (np.where(high > floor, np.maximum(edge, floor), np.nan) for edge in (low, high))
     before = len(ax.get_lines())
     drawn = []
     for p, name in enumerate(names):
-        colour, dashes = COLOURS[(before + p) % len(COLOURS)], DASHES[(before + p) % len(DASHES)]
+        colour = on_these(ax, COLOURS[(before + p) % len(COLOURS)])
+        dashes = DASHES[(before + p) % len(DASHES)]
         marker = "o" if rounds.size <= 12 else ""
         style = {"color": colour, "linestyle": dashes, "linewidth": 1.8, "marker": marker, "markersize": 4}
-        (line,) = ax.plot(rounds, mean[p], label=name, zorder=3, **style)
+        label = f"{name} (no regret)" if np.isnan(mean[p]).all() else name
+        (line,) = ax.plot(rounds, mean[p], label=label, zorder=3, **style)
         line.sticky_edges.y.append(floor)
         drawn.append((line, dashes))
         if not np.isnan(low[p]).all():  # more than a single run
-            band = ax.fill_between(rounds, low[p], high[p], color=colour, alpha=0.18, linewidth=0.0, zorder=2)
-            band.sticky_edges.y.append(floor)
-            if rounds.size == 1:  # its band is but an edge
-                band.set(alpha=0.7, linewidth=2.0)
+            _draw_band(ax, rounds, low[p], high[p], colour, floor, positive)
     return drawn
+
+
+def _draw_band(
+    ax: "Axes",
+    rounds: NDArray[np.int64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    colour: str,
+    floor: float,
+    positive: bool,
+) -> None:
+    """On a logarithmic axis what lies below `floor` does not widen it, and what is not positive goes on for ever."""
+    from matplotlib.collections import PolyCollection
+
+    if positive:
+        low, high = (np.where(high > 0.0, np.maximum(edge, NOTHING), np.nan) for edge in (low, high))
+    known = np.flatnonzero(np.isfinite(low))
+    pieces = [at for at in np.split(known, 1 + np.flatnonzero(np.diff(known) > 1)) if at.size]
+    outlines = [np.column_stack([np.r_[rounds[at], rounds[at][::-1]], np.r_[low[at], high[at][::-1]]]) for at in pieces]
+    band = PolyCollection(outlines, color=colour, alpha=0.18, linewidth=0.0, zorder=2)
+    band.sticky_edges.y.append(floor)
+    if rounds.size == 1:  # its band is but an edge
+        band.set(alpha=0.7, linewidth=2.0)
+    ax.add_collection(band, autolim=False)
+    edges = np.maximum(np.r_[low, high], floor) if positive else np.r_[low, high]
+    ax.update_datalim(np.column_stack([np.r_[rounds, rounds], edges])[np.isfinite(edges)])
 
 
 def _draw_bounds(
@@ -129,12 +166,14 @@ def _draw_bounds(
     styles = {"upper": uppers, "trivial": itertools.repeat(("#000000", "solid"))}
     for name, curve in curves.items():
         colour, dashes = next(styles.get(curve.kind, lowers))
+        colour = on_these(ax, colour)
         style: dict[str, Any] = {"linewidth": 0.6 if curve.kind == "trivial" else 1.1, "linestyle": dashes}
         label = f" {name}" if name.startswith("_") else name  # or Matplotlib would hide it
         if curve.asymptotic:  # how it grows is what it says, not where it lies
             label = f"{name.removesuffix(')')}: {LIMITS[curve.kind]})"
             style |= {"linestyle": next(broad), "linewidth": 4.0, "alpha": 0.35}
-        values = np.where(curve.shown > 0.0, curve.shown, np.nan) if positive else curve.shown
+        least = ROUNDING * np.nanmax(curve.shown, initial=0.0)
+        values = np.where(curve.shown > least, curve.shown, np.nan) if positive else curve.shown
         seen = values <= most
         if not seen.any() and (values > most).any():
             label += " (above the picture)"
@@ -157,32 +196,47 @@ def _write(
             ax.locator_params("x", nbins=max(3, round(ax.get_window_extent().width / 9.0 / letters)))
         for axis in (ax.xaxis, ax.yaxis):
             axis.label.set_fontsize(letters)
-            axis.set_tick_params(labelsize=letters)
+            axis.set_tick_params(which="both", labelsize=letters)
+            axis.get_offset_text().set_fontsize(letters)
     if place == "ends":
         legends.label_ends(ax, drawn, letters)
     ax.autoscale_view()
     listed = [] if place == "none" else legends.not_at_ends(ax)
     if heading:
-        legends.write_title(ax, heading if listed else f"{heading}\n{', '.join(notes)}", letters)
+        heading = heading if listed else f"{heading}\n{', '.join(notes)}"
+        legends.write_title(ax, heading, letters)
     if listed:
         where = place if place in ("inside", "below") else "below" if own else "free"
         legends.write_legend(ax, listed, "\n".join(notes), where, letters)
     legends.fit(ax)
     legends.shorten(ax)
+    if heading:  # the axes may begin further to the right now
+        legends.write_title(ax, heading, letters)
+        legends.settle(ax)
+
+
+def _bounded(result: SimulationResult, names: Sequence[str], curves: Mapping[str, Curve]) -> list[str]:
+    """The policies that the upper bounds are about, if these are not all that played."""
+    proved = {curve.of for curve in curves.values()} - {""}
+    played = names_in_bounds(result)
+    return [] if proved.issuperset(played) else [name for name, of in zip(names, played, strict=True) if of in proved]
 
 
 def _smallest(mean: NDArray[np.float64]) -> float:
     """The smallest positive mean that is more than rounding."""
-    some = mean[mean > 1e-9 * max(mean.max(), 0.0)]
+    some = mean[mean > ROUNDING * max(mean.max(), 0.0)]
     return float(some.min()) if some.size else 0.0
 
 
 def _size(size: Any, at_ends: int, listed: int) -> tuple[float, float]:
     if size is None:
         return WIDTH, max(HEIGHT, 1.5 + 0.16 * at_ends) + LINE * math.ceil((listed - at_ends) / 2)
-    pair = tuple(size) if isinstance(size, Sequence) else ()
+    given = size.tolist() if isinstance(size, np.ndarray) else size
+    pair = tuple(given) if isinstance(given, Sequence) else ()
     if len(pair) != 2 or not all(is_number(side) and 0.5 <= side <= 100.0 for side in pair):
-        raise BadArgument(f"size must be width and height in inches, such as (3.3, 2.6), got {size!r:.100}")
+        raise BadArgument(
+            f"size must be width and height in inches, from 0.5 to 100, such as (3.3, 2.6), got {size!r:.100}"
+        )
     return float(pair[0]), float(pair[1])
 
 

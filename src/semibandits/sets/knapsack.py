@@ -114,7 +114,9 @@ class Knapsack(Searched):
             if self._starts.size * (self._room + 1) <= MOST_CELLS:
                 self._units = units
         if self._units is None:
-            import_highs()  # says so at once where it is missing
+            import_highs(  # says so at once where it is missing
+                "a knapsack whose costs are no whole numbers, or whose capacity is too large for a table, needs HiGHS"
+            )
 
     @property
     def method(self) -> str:

@@ -107,6 +107,12 @@ class Oracle(BuiltIn):
             raise BadArgument(f"the solver must be callable, got {solver!r}")
         if contains is not None and not callable(contains):
             raise BadArgument(f"contains must be callable, got {contains!r}")
+        for name, given, what in (
+            ("n_items", n_items, "items"),
+            ("max_size", max_size, "items of the largest solution"),
+        ):
+            if given is None:
+                raise BadArgument(f"Oracle() needs {name!r}, the number of {what}: it cannot be told from a solver")
         self.n_items = check_n_items(n_items)
         self.max_size = check_count("max_size", max_size)
         if self.max_size > self.n_items:

@@ -1,5 +1,6 @@
 """A bar on standard error: rounds played, rounds per second, time left."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +35,7 @@ def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simul
         yield wanted
         return
     here = in_notebook()
-    if sys.stderr is None or not (here or sys.stderr.isatty() if wanted is None else wanted):
+    if sys.stderr is None or not (here or _in_terminal() if wanted is None else wanted):
         yield Progress()
         return
     if here:
@@ -67,6 +68,11 @@ def progress_bar(wanted: bool | Progress | None, rounds: int, what: str = "simul
                 bar.advance(task, rounds)
 
         yield Drawn()
+
+
+def _in_terminal() -> bool:
+    """Not where a cell of a notebook called a command: what stands there cannot be written over."""
+    return sys.stderr.isatty() and "JPY_PARENT_PID" not in os.environ
 
 
 def in_notebook() -> bool:

@@ -85,8 +85,9 @@ class SimulationResult(Shown, Suggests):
 
     def __repr__(self) -> str:
         policies, runs, _ = self.regret.shape
+        many = f"{policies} {'policy' if policies == 1 else 'policies'} x {runs} {'run' if runs == 1 else 'runs'}"
         return (
-            f"SimulationResult({policies} policies x {runs} runs of {self.rounds[-1]} rounds, {self.kind} regret, "
+            f"SimulationResult({many} of {self.rounds[-1]} rounds, {self.kind} regret, "
             f"seed {self.seed}, {self.engine}, {self.seconds:.1f} s)"
         )
 
@@ -248,13 +249,16 @@ class SimulationResult(Shown, Suggests):
     def policy_number(self, which: Any) -> int:
         """The place in `policies` of a policy given by name, short name, class, number, or itself."""
         numbers, found = range(len(self.policies)), list[int]()
+        if isinstance(which, type) and issubclass(which, IndexPolicy | Policy):
+            which = which.__name__
         if isinstance(which, IndexPolicy | Policy):  # those that print alike are numbered
             which = repr(which)
             found = [at for at, name in enumerate(self.policies) if re.sub(r" #\d+$", "", name) == which]
         elif isinstance(which, str):
-            classes = [name.partition("(")[0] for name in self.policies]
-            for names in (self.policies, self.short_names, classes):
-                found = found or [at for at, name in enumerate(names) if name == which]
+            found = [at for at, name in enumerate(self.policies) if name == which]
+            for at, names in enumerate(zip(self.short_names, self.policies, strict=True)) if not found else ():
+                if which in (names[0], names[1].partition("(")[0]):
+                    found.append(at)
         elif isinstance(which, int | np.integer) and not isinstance(which, bool) and which in numbers:
             found = [int(which)]
         if len(found) == 1:

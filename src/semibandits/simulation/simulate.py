@@ -14,15 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from semibandits import rng
 from semibandits._util.checks import check_choice, check_count, check_whole
+from semibandits._util.ownership import ours
 from semibandits._util.resources import asking_for, check_room, cores, processor
 from semibandits._util.suggestions import explained
 from semibandits._util.versions import __version__, versions
 from semibandits.agent import Uncovered, check_feedback
-from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCode
+from semibandits.errors import BadArgument, EndOfTable, ExecutorFailed, UnseenCode, Unsupported
 from semibandits.kernel import LANES
-from semibandits.oracle import Span, probed
+from semibandits.oracle import Span, compiled_oracle, probed
 from semibandits.policies.catalogue import as_policy
-from semibandits.problem import Problem, problem_digest
+from semibandits.problem import Problem
 from semibandits.simulation.progress import Progress, progress_bar
 from semibandits.simulation.result import SimulationResult
 from semibandits.simulation.schedule import Block, Choice, EngineName, blocks, choose, play_all
@@ -203,12 +204,13 @@ def simulate(
             "processor": processor(),
             "cores": cores(),
             "versions": versions("numpy", "scipy", "numba"),
-            "problem_digest": problem_digest(problem),
+            "problem_digest": problem.digest,
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,
             "drifts": problem.environment.drifts,
             "optimal_size": None if problem.environment.drifts else problem.optimum.size,
+            **_largest_gap(problem),
             "last_round": problem.environment.last_round,
             "bounds": [np.asarray(bound, dtype=np.float64).tolist() for bound in problem.bounds],
             "sense": problem.sense,
@@ -217,9 +219,21 @@ def simulate(
             "uncovered": uncovered,
             "feedback": feedback,
             "parameters": [_parameters(task) for task in tasks],
+            "own_code": [not ours(policy) for policy in listed],
             "seconds_per_round": [_seconds_per_round(taken, horizon) for taken in playing],
         },
     )
+
+
+def _largest_gap(problem: Problem) -> dict[str, float]:
+    """Of the problem's solutions, where an oracle of this package finds the worst as quickly as the best."""
+    feasible = problem.feasible
+    if problem.environment.drifts or feasible.foreign or compiled_oracle(feasible) is None:
+        return {}
+    try:
+        return {"max_gap": problem.max_gap}
+    except Unsupported:
+        return {}
 
 
 def _problem_meant(given: Any) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from semibandits._util.checks import check_confidence
 from semibandits._util.showing import Shown, as_html
+from semibandits._util.suggestions import Suggests, explained
 from semibandits._util.typeset import Cell, Figure, Table, Typeset, latex, markdown
 from semibandits.simulation.short_names import short_names
 from semibandits.types import Scalar
@@ -46,7 +47,7 @@ def shown(number: float) -> str:
     return f"{number:.2e}" if 0.0 < abs(number) < 0.005 else f"{number:.2f}"
 
 
-class Summary(Shown, Typeset, tuple[SummaryRow, ...]):
+class Summary(Shown, Typeset, Suggests, tuple[SummaryRow, ...]):
     """Rows, one per policy, that print as a table.
 
     In LaTeX and Markdown the least regret is bold, and what cannot be told apart from it (`leaders`).
@@ -58,7 +59,7 @@ class Summary(Shown, Typeset, tuple[SummaryRow, ...]):
     """Of the intervals."""
 
     def __str__(self) -> str:
-        width = max(len("policy"), *(len(row.policy) for row in self))
+        width = max(map(len, ("policy", *(row.policy for row in self))))
         lines = [f"{'policy':<{width}}  {'regret':>12}  {'± error':>10}  {'interval':>25}  {'runs':>6}"]
         for row in self:
             interval, mean, error = f"[{shown(row.low)}, {shown(row.high)}]", shown(row.mean), shown(row.error)
@@ -129,7 +130,8 @@ class Comparison(NamedTuple):
     def _repr_html_(self) -> str:
         return as_html(self)
 
-    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
+    @explained
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
         r"""A LaTeX tabular of one row, for documents with `\usepackage{booktabs}`, as that of a `Summary`."""
         return latex(_comparison_table([self]), caption, label)
 
@@ -192,7 +194,9 @@ def _verdict(one: Comparison) -> str:
 
 
 def _interval_title(confidence: float | None) -> str:
-    return "interval" if confidence is None else f"{100 * confidence:.4g}% interval"
+    if confidence is None:
+        return "interval"
+    return f"{100 * confidence:.{4 if confidence < 0.9999 else 10}g}% interval"
 
 
 def _figure(number: float, bold: bool = False) -> Figure:

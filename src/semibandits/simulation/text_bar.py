@@ -59,9 +59,12 @@ class TextBar(Progress):
             pause = EVERY
 
     def _write(self, line: str, end: str = "") -> None:
-        """Over what was there."""
-        self._stream.write(f"\r{line:<{self._widest}}{end}")
-        self._stream.flush()
+        """Over what was there; no more, once the stream takes no more."""
+        try:
+            self._stream.write(f"\r{line:<{self._widest}}{end}")
+            self._stream.flush()
+        except (OSError, ValueError):  # closed, or without letters for it
+            self._done.set()
         self._widest = max(self._widest, len(line))
 
 

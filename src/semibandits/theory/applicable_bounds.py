@@ -18,8 +18,8 @@ from semibandits.theory.catalogue import BY_GAPS, CATALOGUE, ONE_PAIR, Entry, Ki
 from semibandits.theory.facts import Facts
 
 Curve: TypeAlias = NDArray[np.float64]
-SHOWN = 3
-"""How many horizons a printed table has."""
+SHOWN, SHOWN_IN_PAPERS = 3, 6
+"""How many horizons a printed table has, at most, and one in LaTeX or Markdown."""
 WIDTH = 100
 """Of a printed sentence."""
 MARKS = {
@@ -76,8 +76,8 @@ class LeftOut(NamedTuple):
 class Bounds(Shown, Typeset, tuple[Bound, ...]):
     """The bounds that apply: upper ones first, and of these CombUCB1's; the least at the last horizon first.
 
-    Prints as a table of the last three horizons, as it is in LaTeX and Markdown. A part of it, `bounds[:2]` say, is a
-    plain tuple.
+    Prints as a table of the last three horizons; in LaTeX and Markdown they are six. A part of it, `bounds[:2]` say, is
+    a plain tuple.
     """
 
     problem: str = ""
@@ -112,12 +112,17 @@ class Bounds(Shown, Typeset, tuple[Bound, ...]):
     __repr__ = __str__
 
     def _table(self) -> Table:
-        rows = table_rows(self, SHOWN)
+        rows = table_rows(self, SHOWN_IN_PAPERS)
         figures: list[list[Cell]] = [
             [*row[:3], *(Figure(value[:-1], mark=value[-1].strip()) for value in row[3:])] for row in rows
         ]
-        titles: list[Cell] = ["bound", "of", "kind", *(Figure(f"n = {short(n)}") for n in self.rounds[-SHOWN:])]
-        return Table(titles, figures, meanings(rows))
+        horizons = [Figure(f"n = {short(n)}") for n in self.rounds[-SHOWN_IN_PAPERS:]]
+        notes = [*meanings(rows), *self._left_out_horizons(SHOWN_IN_PAPERS)]
+        return Table(["bound", "of", "kind", *horizons], figures, notes)
+
+    def _left_out_horizons(self, shown: int) -> list[str]:
+        many = self.rounds.size
+        return [f"the last {shown} of {many} horizons"] if many > shown else []
 
     def _lines(self) -> Iterator[str]:
         rows = table_rows(self, SHOWN)
@@ -128,8 +133,7 @@ class Bounds(Shown, Typeset, tuple[Bound, ...]):
         for name, policy, kind, *values in rows:
             yield f"{name:<{title}}  {policy:<{who}}  {kind:<10}" + "".join(f"  {value:>15}" for value in values)
         yield from meanings(rows)
-        if self.rounds.size > SHOWN:
-            yield f"the last {SHOWN} of {self.rounds.size} horizons"
+        yield from self._left_out_horizons(SHOWN)
         for note in self.notes:
             yield from textwrap.wrap(note, WIDTH)
 
@@ -206,7 +210,7 @@ def _bound(entry: Entry, facts: Facts, rounds: Curve, trivial: Curve) -> Bound:
         rounds,
         value,
         value > trivial if entry.kind == "upper" else value <= 0.0,
-        facts.digest,
+        facts.problem.digest,
     )
 
 

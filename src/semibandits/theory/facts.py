@@ -14,7 +14,7 @@ from semibandits._util.forks import cached_property
 from semibandits.environments.bernoulli import Bernoulli
 from semibandits.errors import BadArgument, EmptyFeasibleSet, Unsupported
 from semibandits.oracle import solve
-from semibandits.problem import Problem, problem_digest
+from semibandits.problem import Problem
 from semibandits.problems import grid_path, k_path
 from semibandits.theory.graves_lai.constant import graves_lai_constant
 from semibandits.theory.ratio import asks_once_per_item, shares
@@ -56,7 +56,6 @@ class Facts:
         self.common_span = hi - lo
         """Of the bounds that hold for all items, which policies have that choose whole solutions."""
         self.largest_loss = largest_loss(problem.bounds, self.K)
-        self.digest = problem_digest(problem)
         self.notes: dict[str, str] = {}
         """What was left out though it exists, and why, in sentences."""
         self._patience = Patience(PATIENCE)

@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from semibandits._util.arrays import Items, Scalar
 from semibandits._util.showing import Shown
+from semibandits._util.suggestions import Suggests
 from semibandits.types.sets import FeasibleSet
 
 Sense: TypeAlias = Literal["max", "min"]
@@ -21,7 +22,7 @@ Params: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Decision(Shown):
+class Decision(Shown, Suggests):
     """What a learner decided: choose `items`, then tell it their weights under `id`."""
 
     id: str

@@ -1,6 +1,6 @@
 """One run of an environment, to play in by hand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,17 @@ from semibandits._util.checks import check_count, check_items, is_number
 from semibandits._util.item_bounds import with_rounding
 from semibandits._util.ownership import ours
 from semibandits._util.showing import above
+from semibandits._util.suggestions import Suggests
 from semibandits.errors import BadArgument, EndOfTable, UnknownItem
 from semibandits.types.environments import Environment, bounds_in, checked_numbers
 from semibandits.types.sets import FeasibleSet
 from semibandits.types.words import Decision
 
+MOST = 10**12
+"""Runs, and rounds."""
 
-class World:
+
+class World(Suggests):
     """What happens in one run: the weights of every round, as a simulation with this seed draws them.
 
     Made by `environment.world(seed)` or `problem.world(seed)`. Weights depend on the round alone: they may be asked for
@@ -37,8 +41,8 @@ class World:
     ) -> None:
         self.environment = environment
         self.seed: int = above("rng").check_seed(seed)
-        if isinstance(run, bool) or not isinstance(run, int | np.integer) or run < 0:
-            raise BadArgument(f"run must be a whole number >= 0, got {run!r:.100}")
+        if isinstance(run, bool) or not isinstance(run, int | np.integer) or not 0 <= run < MOST:
+            raise BadArgument(f"run must be a whole number from 0 to {MOST - 1:,}, got {run!r:.100}")
         self.run = int(run)
         self._names = [one for one in (environment.labels, *names) if one]
         self._known = {name for one in self._names for name in one}
@@ -75,6 +79,8 @@ class World:
         return np.array(drawn, dtype=np.float64)
 
     def _in_order(self, items: Iterable[int]) -> Items:
+        if isinstance(items, Set | Mapping):
+            raise BadArgument(f"weights come in the order of the items, and this has none: {items!r:.200}")
         listed = items if isinstance(items, np.ndarray) else list(items) if isinstance(items, Iterable) else items
         check_items(listed, self.environment.n_items)
         return np.array(listed, dtype=np.int64)
@@ -87,7 +93,7 @@ class World:
     def _round(self, given: Any) -> int:
         if not is_number(given):
             raise BadArgument(f"expected a decision, or the number of a round, got {given!r:.200}")
-        return check_count("round", given, BadArgument)
+        return check_count("round", given, BadArgument, MOST)
 
     def __repr__(self) -> str:
         run = f", run={self.run}" if self.run else ""

@@ -267,6 +267,8 @@ def _plan(
         tables.fail("policies are written below [[policies]], each its own")
     policies = []
     for number, table in enumerate(tables.value):
+        if isinstance(table, str):
+            tables.fail(f"policies are written below [[policies]], each its own: name = {table!r:.100}")
         policy = assembler.policy(tables[number], problem)
         key = _digest([name, table])
         if key not in checked:

@@ -126,7 +126,10 @@ def _place(name: str, document: dict[str, Any], fail: Callable[[str], NoReturn])
     """The path that a name leads to: through tables by their keys, through lists by number, to policies by name."""
     first, *rest = name.split(".")
     if first not in SWEPT:
-        fail(f"a sweep cannot set {name!r:.100}{did_you_mean(first, SWEPT)}")
+        problem = document.get("problem")
+        of_problem = isinstance(problem, dict) and first in problem
+        hint = f": did you mean 'problem.{name}'?" if of_problem else did_you_mean(first, SWEPT)
+        fail(f"a sweep cannot set {name!r:.100}{hint}")
     if not rest:
         return (first,)
     path: Path = (first,)

@@ -249,9 +249,9 @@ def proven(value: float, bound: float) -> float:
     return max(bound / value, NO_RATIO) if bound < 0.0 else NO_RATIO
 
 
-def import_highs() -> Any:
+def import_highs(what: str = "mixed integer programs need HiGHS") -> Any:
     try:
         import highspy
     except ImportError as error:
-        raise Unsupported(f"mixed integer programs need HiGHS: {to_install('milp')}") from error
+        raise Unsupported(f"{what}: {to_install('milp')}") from error
     return highspy
