@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semibandits import Problem, environments, policies, sets
+from semibandits import Problem, environments, policies, problems, sets
 from support import changing
 from support.many_plays import regrets, top_k, two_sets
 from support.plain_play import agree
@@ -91,6 +91,14 @@ def test_an_item_that_varies_more_than_others_recovers_from_a_bad_start(name: st
     error = math.hypot(*(one.std(ddof=1) / math.sqrt(one.size) for one in (ours, theirs)))
     assert ours.mean() < 1.2 * theirs.mean() + 3.0 * error
     assert (ours > 0.5 * problem.min_gap * 20_000).mean() < 0.03
+
+
+@pytest.mark.parametrize(("n_items", "k", "gap"), [(20, 4, 0.5), (12, 3, 0.3), (32, 4, 0.8)])
+def test_items_that_fail_together_recover(n_items: int, k: int, gap: float) -> None:
+    """The K-path problem, where all items of a path share one coin: from 18 to 39 in 100 runs never recovered."""
+    problem = problems.k_path(n_items, k, gap)
+    lost = regrets(problem, default, horizon=20_000, runs=256) > 0.5 * gap * 20_000
+    assert lost.mean() < 0.1
 
 
 def test_what_was_only_seen_at_a_bound_may_be_a_coin() -> None:

@@ -157,6 +157,14 @@ def test_of_dependent_items_a_known_covariance_helps() -> None:
     assert "OLSUCB" in {type(policy).__name__ for policy, _ in found.others}
 
 
+def test_items_that_rise_and_fall_as_one_are_told_of() -> None:
+    said = "items depend on each other: where all of a large solution rise and fall as one"
+    for problem, dependent in ((problems.k_path(12, 3, 0.3), True), (problems.grid_path(2, 0.3), False)):
+        assert any(reason.startswith(said) for reason in policies.recommend(problem).reasons) == dependent
+    together = Problem(sets.TopK(4, 2), environments.Bernoulli([0.5] * 4, groups=[0, 0, 1, 1]))
+    assert not any(said in reason for reason in policies.recommend(together).reasons)  # a matroid
+
+
 def test_drift_is_measured_by_the_horizon() -> None:
     """A quarter of the time between changes, or 2 sqrt(n log n / Υ) and 4 sqrt(n / Υ) (Garivier and Moulines)."""
     turns = np.array([[0.4, 0.6], [0.6, 0.4]])

@@ -41,7 +41,10 @@ def beliefs(count: Numbers, mean: Numbers, squares: Numbers) -> tuple[Numbers, N
     dispersion[(mean <= 0.0) | (mean >= 1.0) | neglected | (dispersion > 1.0)] = 1.0
     spread_drawn = dispersion * np.clip(np.log(np.maximum(share, 1e-300)), SURE, UNSURE)
     coins_worth = np.minimum(1.0 / np.maximum(spread_drawn, LEAST), MOST / (good + bad))
-    return np.maximum(coins_worth * good, 1.0), np.maximum(coins_worth * bad, 1.0)
+    free = (share > FEWER) & ((mean <= 0.0) | (mean >= 1.0))
+    a = np.where(free, 1.0 + coins_worth * count * mean, coins_worth * good)
+    b = np.where(free, 1.0 + coins_worth * count * (1.0 - mean), coins_worth * bad)
+    return np.maximum(a, 1.0), np.maximum(b, 1.0)
 
 
 def seen(count: Numbers) -> NDArray[np.bool_]:

@@ -262,14 +262,19 @@ def _for_one_law(situation: Situation) -> Recommendation:
     """The default, which wins or is close to whoever does on nearly all problems of the suite."""
     feasible, alike = situation.feasible, situation.independent or situation.feasible.matroid
     advice = default(feasible, bounds=situation.problem.bounds)
-    others = list(advice.others)
+    others, reasons = list(advice.others), list(advice.reasons)
+    if not alike:
+        reasons.append(
+            "items depend on each other: where all of a large solution rise and fall as one, some runs never leave a "
+            "poor solution; KLUCB does"
+        )
     if alike:
         others.append((CTS(), "if the weights are coins, to have its authors' proof"))
     if situation.independent and not feasible.matroid and has_tradeoffs(feasible):
         others.append((ESCB(c=0.0), "to decide without randomness, by whole solutions"))
     if not alike and few(feasible):
         others.append((OLSUCB(), "if the covariance of the items is known: give it"))
-    return advice._replace(others=tuple(others))
+    return advice._replace(reasons=tuple(reasons), others=tuple(others))
 
 
 class AdviceRule(NamedTuple):

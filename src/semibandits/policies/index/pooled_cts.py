@@ -20,7 +20,8 @@ SURE, UNSURE = 0.1, 1.0
 """What is drawn of the variance, at least and at most."""
 ENOUGH, NEGLECTED, FEWER = 6.0, 5.0, 30.0
 """Of the spread of an item seen n times, n less than the first, nothing is taken for granted once others were seen more
-than the second times n³ on average, for each item known; where it was seen so many times less its own spread counts."""
+than the second times n³ on average, for each item known. Where it was seen so many times less its own spread counts,
+and nothing is taken for granted of the level of an item only seen at a bound."""
 FADED = 0.01
 """An item of which less than so much of an observation is left counts as never seen."""
 TIE = 1e-12
@@ -54,7 +55,9 @@ class PooledCTS(IndexPolicy):
     An item that varies more than the others must recover from a bad start. So φ(e) is the item's own, if that is
     larger, where it was seen 30 times less than others; and it is 1 if e was seen but n < 6 times while T̄ > 5 n³ for
     each item known (the more items are alike, the less is to be expected of one more), or only ever at a bound: it may
-    be a coin.
+    be a coin. If it was, and 30 times less than others, the level of these says nothing of it either, and it is drawn
+    as by `CTS`, but for v(e): items that failed together when they were first tried, as those of a path may, would else
+    hold each other down for ever.
 
     A weight is remembered for `window` rounds only, where that is not 0; with a `discount` below 1 it counts so many
     times less with every round that passes. An item that was forgotten is tried again.
@@ -185,13 +188,17 @@ def shapes(s: Stats, c: Clock, p: Params) -> Stats:
     dispersion = (c[1] * coin + varied) / (coin + of_coins)
     more = c[4] / where(seen, count, 1.0)
     own = varied / where(of_coins > 0.0, of_coins, 1.0)
-    dispersion = where((more > FEWER) & (own > dispersion), own, dispersion)
+    fewer = more > FEWER
+    dispersion = where(fewer & (own > dispersion), own, dispersion)
     neglected = (count < ENOUGH) & (c[4] > c[5] * (count * count * count))
-    unknown = (mean <= 0.0) | (mean >= 1.0) | neglected
+    at_a_bound = (mean <= 0.0) | (mean >= 1.0)
+    unknown = at_a_bound | neglected
     dispersion = where(unknown | (dispersion > 1.0), 1.0, dispersion)
     drawn = ln(more)
     spread = dispersion * where(drawn > SURE, where(drawn < UNSURE, drawn, UNSURE), SURE)
     least = where(both > MOST * LEAST, both / MOST, LEAST)
     per = 1.0 / where(spread > least, spread, least)
-    a, b = per * good, per * bad
+    alone = fewer & at_a_bound
+    a = where(alone, 1.0 + per * (count * mean), per * good)
+    b = where(alone, 1.0 + per * (count * (1.0 - mean)), per * bad)
     return (seen, where(a > 1.0, a, 1.0), where(b > 1.0, b, 1.0))
