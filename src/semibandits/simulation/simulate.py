@@ -134,6 +134,7 @@ def simulate(
     tasks = [Task(problem, policy, horizon, seed, rounds, regret, uncovered, recorded, feedback) for policy in listed]
     for task in tasks if problem.environment.says_sets else tasks[:1]:  # what fails does so here, once
         task.check_reference()
+    digest = problem.digest
     shelf = None
     if store is not None:
         against = problem.target if regret == "ratio" else None
@@ -204,7 +205,7 @@ def simulate(
             "processor": processor(),
             "cores": cores(),
             "versions": versions("numpy", "scipy", "numba"),
-            "problem_digest": problem.digest,
+            "problem_digest": digest,
             "horizon": horizon,
             "n_items": problem.n_items,
             "max_size": problem.max_size,
