@@ -4,14 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # Machine code, plain loop and learner decide alike in all pairs of policy and set.
-ALIKE := $(addprefix tests/simulation/,test_policies_on_sets.py test_engine.py test_solo_engine.py)
+ALIKE := $(addprefix tests/simulation/,test_policies_on_sets.py test_engine.py test_solo_engine.py test_bounds_per_item.py)
 
 # What else must never be forgotten: work that is killed goes on with the same numbers, and what was saved outlives kills
 # and power cuts; hostile files, forks, threads, signals, restarts, edited code, functions that misbehave, and items in
 # any order harm nobody; the site.
 CAMPAIGNS := $(addprefix tests/,simulation/test_cluster_campaigns.py simulation/test_misbehaving.py \
   simulation/test_stale_campaigns.py simulation/test_stale_machine_code.py agent/test_policy_kernels.py \
-  kernel/test_background.py kernel/test_users_code_on_disk.py live/test_concurrent_model.py \
+  kernel/test_background.py kernel/test_cache.py kernel/test_users_code_on_disk.py live/test_concurrent_model.py \
   live/test_fork_campaigns.py live/test_loading_elsewhere.py live/test_learner_campaigns.py \
   live/test_interrupted_calls.py experiments/test_strangers.py util/test_power_cuts.py test_hostile_files.py \
   test_kills.py test_site.py test_tutorial_notebook.py)

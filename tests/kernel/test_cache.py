@@ -33,6 +33,7 @@ def run(cache: Path | None, source: Path | None = None, script: str = SCRIPT, **
     return done.stdout.split()
 
 
+@pytest.mark.long
 def test_the_second_process_finds_it_and_damage_is_mended(tmp_path: Path) -> None:
     first = run(tmp_path)
     assert first[1:] == ["compiled", "compiled"]
@@ -77,6 +78,7 @@ print(sb.simulate(sb.problems.grid_path(2, 0.4), Bold(), horizon=1000, runs=3, s
 """
 
 
+@pytest.mark.long
 def test_users_functions_are_kept_too(tmp_path: Path) -> None:
     """What they are made of is in the name: see test_users_code_on_disk.py."""
     assert run(tmp_path, script=MINE) == ["compiled"]

@@ -26,7 +26,7 @@ def alike() -> list[tuple[sb.Problem, sb.Problem]]:
     means = [0.9, 0.8, 0.7, 0.2]
     world = sb.environments.Bernoulli(means)
     pairs = [
-        (sb.sets.Enumerated([[0, 1], [2, 3]], 4), sb.sets.Enumerated([[0, 2], [1, 3]], 4)),
+        (sb.sets.Enumerated([[0, 1], [2, 3]], 4), sb.sets.Enumerated([[0, 1], [1, 3]], 4)),
         (sb.sets.PartitionMatroid([0, 0, 1, 1], [1, 1]), sb.sets.PartitionMatroid([0, 1, 0, 1], [1, 1])),
         (sb.sets.Knapsack([1, 2, 3, 4], 5), sb.sets.Knapsack([4, 3, 2, 1], 5)),
         (

@@ -28,8 +28,10 @@ def random_problem(seed: int, feasible: Any = SLATE, sense: Any = "max", known: 
     return Problem(feasible, environments.Scaled(world, (lo, hi)), sense)
 
 
-QUICK: list[IndexPolicy | Policy] = [policies.CombUCB1(), policies.PooledCTS(), policies.ExploreThenCommit(40)]
+QUICK: list[IndexPolicy | Policy] = [policies.CombUCB1()]
 OTHERS: list[IndexPolicy | Policy] = [
+    policies.PooledCTS(),
+    policies.ExploreThenCommit(40),
     policies.CombUCB1(init="all"),
     policies.CombUCB1(init="optimistic"),
     policies.OMM(),
@@ -199,7 +201,7 @@ def test_a_users_world_keeps_to_each_items_bounds(policy: Any, engine: Any) -> N
 
 
 @pytest.mark.parametrize("sense", ["max", "min"])
-@pytest.mark.parametrize("engine", ["plain", "compiled"])
+@pytest.mark.parametrize("engine", ["plain", long("compiled")])
 def test_items_whose_weight_is_known_teach_nothing(engine: Any, sense: Any) -> None:
     """With some of them in every solution, PooledCTS chooses the same of the others as without them."""
     generator = np.random.default_rng(2)
