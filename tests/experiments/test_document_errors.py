@@ -72,15 +72,11 @@ def line(text: str, old: str, new: str) -> str:
         (line(GRID, '"CTS"', '"Clairvoyant"\nproblem = 3'), "grid.toml, line 17: Clairvoyant needs the problem"),
         (GRID.partition("[[")[0], "grid.toml: there is no policy: write [[policies]]"),
         (
-            GRID.partition("[problem]")[0]
-            + 'policies = "CTS"\n[problem]\n'
-            + GRID.partition("[problem]\n")[2].partition("[[")[0],
-            "grid.toml, line 6: policies are written below [[policies]]",
+            GRID.replace("[problem]", 'policies = "CTS"\n[problem]').partition("[[")[0],
+            "grid.toml, line 6: policies are",
         ),
         (
-            GRID.partition("[problem]")[0]
-            + 'policies = ["CTS"]\n[problem]\n'
-            + GRID.partition("[problem]\n")[2].partition("[[")[0],
+            GRID.replace("[problem]", 'policies = ["CTS"]\n[problem]').partition("[[")[0],
             "grid.toml, line 6: policies are written below [[policies]], each its own: name = 'CTS'",
         ),
         (line(OWN, '"TopK"', '"Topk"'), "grid.toml, line 8: no set is called 'Topk': did you mean 'TopK'?"),

@@ -95,7 +95,10 @@ def test_an_item_that_varies_more_than_others_recovers_from_a_bad_start(name: st
 
 @pytest.mark.parametrize(("n_items", "k", "gap"), [(20, 4, 0.5), (12, 3, 0.3), (32, 4, 0.8)])
 def test_items_that_fail_together_recover(n_items: int, k: int, gap: float) -> None:
-    """The K-path problem, where all items of a path share one coin: from 18 to 39 in 100 runs never recovered."""
+    """The K-path problem, where all items of a path share one coin: from 18 to 39 in 100 runs never recovered.
+
+    5 do not at the most, which 256 runs tell with a standard error of 1.4.
+    """
     problem = problems.k_path(n_items, k, gap)
     lost = regrets(problem, default, horizon=20_000, runs=256) > 0.5 * gap * 20_000
     assert lost.mean() < 0.1

@@ -1,6 +1,5 @@
 """Sets as pictures."""
 
-import os
 import subprocess
 import sys
 from typing import Any
@@ -19,6 +18,7 @@ from semibandits import errors, sets
 from semibandits.plotting import axes, curves, graphs, layout
 from semibandits.sets.base import BuiltIn
 from support.families import FAMILIES
+from support.pictures import render
 
 DAG = sets.DagPaths(
     [("s", "a"), ("s", "a"), ("s", "b"), ("a", "b"), ("b", "t"), ("s", "t"), ("a", "t"), ("b", "t")], "s", "t"
@@ -26,12 +26,6 @@ DAG = sets.DagPaths(
 DATES = sets.Assignment(
     ["ann", "bob", "cleo"], ["mon", "tue", "wed", "thu"], forbidden=[("ann", "tue"), ("bob", "thu")]
 )
-
-
-def render(ax: Axes) -> None:
-    assert isinstance(ax.figure, Figure)
-    with open(os.devnull, "wb") as nowhere:
-        ax.figure.savefig(nowhere, format="png", dpi=30)
 
 
 def edges(ax: Axes, gid: str) -> Any:

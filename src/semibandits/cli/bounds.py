@@ -64,8 +64,9 @@ def bounds(problem: str, horizons: tuple[int, ...], as_json: bool, reading: Read
 
 
 def _as_table(found: "Bounds") -> str:
-    from semibandits.theory.applicable_bounds import meanings, table_rows
+    from semibandits.theory.applicable_bounds import notes_on, table_rows
 
     titles = [f"n = {n:,.0f}" for n in found.rounds]
     rows = table_rows(found)
-    return "\n".join([table(["bound", "of", "kind", *titles], rows, right=titles), *map(lines, meanings(rows))])
+    written = table(["bound", "of", "kind", *titles], rows, right=titles)
+    return "\n".join([written, *map(lines, notes_on(found, rows))])

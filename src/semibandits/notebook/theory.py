@@ -2,7 +2,7 @@
 
 from semibandits._util.html import Number, details, escape
 from semibandits.notebook.parts import card, cut, note, written
-from semibandits.theory.applicable_bounds import SHOWN, Bounds, meanings, short, table_rows
+from semibandits.theory.applicable_bounds import SHOWN, Bounds, notes_on, short, table_rows
 from semibandits.theory.explanation import Explanation
 
 
@@ -23,10 +23,7 @@ def _tables(bounds: Bounds) -> list[str]:
     rows = table_rows(bounds, SHOWN)
     columns = ["bound", "of", "kind", *(f"n = {short(n)}" for n in bounds.rounds[-SHOWN:])]
     parts = [cut(columns, [[*row[:3], *(Number(value.rstrip()) for value in row[3:])] for row in rows])]
-    parts += [note(meaning) for meaning in meanings(rows)]
-    if bounds.rounds.size > SHOWN:
-        parts.append(note(f"the last {SHOWN} of {bounds.rounds.size} horizons"))
-    parts += [note(said) for said in bounds.notes]
+    parts += [note(said) for said in (*notes_on(bounds, rows), *bounds.notes)]
     if left := bounds.left_out:
         missing = [[f"{one.source}, {one.name}", one.policy, ", ".join(one.missing)] for one in left]
         parts.append(

@@ -117,12 +117,7 @@ class Bounds(Shown, Typeset, tuple[Bound, ...]):
             [*row[:3], *(Figure(value[:-1], mark=value[-1].strip()) for value in row[3:])] for row in rows
         ]
         horizons = [Figure(f"n = {short(n)}") for n in self.rounds[-SHOWN_IN_PAPERS:]]
-        notes = [*meanings(rows), *self._left_out_horizons(SHOWN_IN_PAPERS)]
-        return Table(["bound", "of", "kind", *horizons], figures, notes)
-
-    def _left_out_horizons(self, shown: int) -> list[str]:
-        many = self.rounds.size
-        return [f"the last {shown} of {many} horizons"] if many > shown else []
+        return Table(["bound", "of", "kind", *horizons], figures, notes_on(self, rows))
 
     def _lines(self) -> Iterator[str]:
         rows = table_rows(self, SHOWN)
@@ -132,8 +127,7 @@ class Bounds(Shown, Typeset, tuple[Bound, ...]):
         )
         for name, policy, kind, *values in rows:
             yield f"{name:<{title}}  {policy:<{who}}  {kind:<10}" + "".join(f"  {value:>15}" for value in values)
-        yield from meanings(rows)
-        yield from self._left_out_horizons(SHOWN)
+        yield from notes_on(self, rows)
         for note in self.notes:
             yield from textwrap.wrap(note, WIDTH)
 
@@ -226,10 +220,12 @@ def _marked(bound: Bound) -> list[str]:
     return [f"{short(value)}{mark}" for value, mark in zip(bound.value, marks, strict=True)]
 
 
-def meanings(rows: list[list[str]]) -> list[str]:
-    """Of the marks in a table of bounds."""
+def notes_on(found: Bounds, rows: list[list[str]]) -> list[str]:
+    """What the marks in a table of bounds mean, and whether it has all horizons."""
     marks = {value[-1] for row in rows for value in row[3:]}
-    return [meaning for mark, meaning in MARKS.items() if mark in marks]
+    meanings = [meaning for mark, meaning in MARKS.items() if mark in marks]
+    shown, many = len(rows[0]) - 3, found.rounds.size
+    return [*meanings, f"the last {shown} of {many} horizons"] if shown < many else meanings
 
 
 def short(value: float) -> str:
